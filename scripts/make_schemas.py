@@ -17,6 +17,7 @@ CLASSES: dict[Kind, type] = {
     "coverage": results.ExpectedCoverage,
     "curve": results.Curve,
     "design": results.TrialsOrItems,
+    "diagnosis": results.Diagnosis,
     "estimate": results.Estimate,
     "fragility": results.Fragility,
     "front": results.Front,

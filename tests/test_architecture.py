@@ -96,6 +96,8 @@ ROOMS: dict[str, Room] = {
         )
         for name in DOCUMENTS
     },
+    # It looks at stored files of all kinds, monitored folders too.
+    "diagnosis": Room(rooms=ANSWER | {"gates", "monitor", "results", "io"}),
     "explanations": Room(rooms=GROUND | {"metrics", "display"}),
     # What coding agents call and read: the public functions, over a protocol.
     "agents": Room(
@@ -107,7 +109,7 @@ ROOMS: dict[str, Room] = {
         | ANSWER
         | FEATURES
         | DOCUMENTS
-        | {"results", "io", "datasets", "explanations", "agents"},
+        | {"results", "io", "datasets", "explanations", "agents", "diagnosis"},
         imports={"typer", "rich"},
     ),
     # What plug-ins import.
@@ -127,7 +129,7 @@ ROOMS: dict[str, Room] = {
     "datasets": Room(rooms=PUBLIC | GROUND, imports={"numpy"}),
     # The package itself: its __init__ hands out the public names of every room.
     "outperform": Room(
-        rooms=ANSWER | FEATURES | DOCUMENTS | PLACES | {"results", "io", "datasets"}
+        rooms=ANSWER | FEATURES | DOCUMENTS | PLACES | {"results", "io", "datasets", "diagnosis"}
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -32,6 +33,17 @@ MANNERISMS = [
     (r"\bas well as possible\b", "as closely as possible"),
     (r"\bfalls? short of\b", "is below"),
 ]
+# Words that do not say what a variable contains: name the row, column, index, label or result.
+VAGUE = {
+    *("asked", "called", "found", "given", "gone", "held", "one", "place", "places", "said"),
+    *("seen", "taken", "there", "told", "two"),
+}
+# Packages whose names are not yet reviewed, and modules with public names that stay.
+NOT_YET = (
+    *("agents", "cli", "gates", "noise", "ranking/front", "testing.py", "pytest_plugin.py"),
+    *("inspect_ai.py", "pydantic_evals.py"),
+)
+KEYWORDS = ("findings.py", "planning/result.py", "results/details.py", "comparison/coverage.py")
 
 
 @pytest.mark.parametrize(("pattern", "instead"), MANNERISMS)
@@ -43,3 +55,22 @@ def test_texts_without_mannerism(pattern, instead):
         for match in words.finditer(path.read_text(encoding="utf-8"))
     ]
     assert not found, f"write {instead!r}: {found}"
+
+
+def test_variables_are_named_for_their_contents():
+    source = ROOT / "src" / "outperform"
+    vague = [
+        f"{path.relative_to(source)}:{node.lineno}: {name}"
+        for path in sorted(source.rglob("*.py"))
+        if not path.relative_to(source).as_posix().startswith((*NOT_YET, *KEYWORDS))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (name := bound_name(node)) in VAGUE
+    ]
+    assert not vague
+
+
+def bound_name(node):
+    match node:
+        case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name):
+            return name
+    return None

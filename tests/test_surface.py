@@ -17,7 +17,7 @@ import outperform as op
 from outperform._typing import AnyArray
 from tests.loops import each
 
-MOST_NAMES = 39
+MOST_NAMES = 40
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
@@ -28,7 +28,7 @@ MORE_PARAMETERS = {
 VERBS = """
 compare estimate rank scorecard compare_runs compare_cv_scores compare_slices cross_compare
 compare_cv_counts estimate_cv_counts
-gate noise_floor plan power propose read read_scores read_conll write_report from_datatree
+doctor gate noise_floor plan power propose read read_scores read_conll write_report from_datatree
 """
 INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor Ledger"
 ANSWERS = "Comparison Decision Finding"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import Decision, Rope
+    from outperform.diagnosis.api import doctor
     from outperform.findings import Finding
     from outperform.gates.api import gate
     from outperform.gates.ledger import Ledger
@@ -60,6 +61,7 @@ _HOMES = {
     "compare_slices": "slices.api",
     "cross_compare": "crossval.cross",
     "datasets": "",
+    "doctor": "diagnosis.api",
     "estimate": "comparison.api",
     "from_datatree": "comparison.api",
     "gate": "gates.api",
@@ -102,6 +104,7 @@ __all__ = [
     "compare_slices",
     "cross_compare",
     "datasets",
+    "doctor",
     "estimate",
     "estimate_cv_counts",
     "from_datatree",

@@ -32,7 +32,7 @@ class Catalogue(Generic[T]):
         Class of the objects, as ``module:name``.
     built_in
         Locations of the built-in objects, by name, as ``module:name``, like entry points.
-    taken
+    reserved
         Function that returns the names of an object that clash with built-in names. Default: none.
     """
 
@@ -43,10 +43,10 @@ class Catalogue(Generic[T]):
         noun: str,
         kind: str,
         built_in: Mapping[str, str],
-        taken: Callable[[T], Sequence[str]] = lambda _: (),
+        reserved: Callable[[T], Sequence[str]] = lambda _: (),
     ) -> None:
         self.group, self.noun, self.kind, self.built_in = group, noun, kind, built_in
-        self.taken = taken
+        self.reserved = reserved
 
     def __contains__(self, name: object) -> bool:
         return name in self.built_in or name in self._added()
@@ -96,10 +96,10 @@ class Catalogue(Generic[T]):
         if getattr(loaded, "name", name) != name:
             loaded_name: object = getattr(loaded, "name", None)
             raise UsageError(f"{owner} must have the name of its entry point; got {loaded_name!r}")
-        taken = self.taken(cast(T, loaded))
-        if taken:
+        names = self.reserved(cast(T, loaded))
+        if names:
             raise UsageError(
-                f"{owner} has a name or an alias that is built in, {', '.join(map(repr, taken))}, "
+                f"{owner} has a name or an alias that is built in, {', '.join(map(repr, names))}, "
                 "and built-in names take precedence; rename it"
             )
         return cast(T, loaded)

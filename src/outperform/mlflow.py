@@ -65,10 +65,10 @@ def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
     for k, check in enumerate(
         (check for check in result.checks if isinstance(check, LevelCheck)), start=1
     ):
-        one, key = check.estimate, f"level_{k}"
-        values = {"mean": one.mean, "hdi_low": one.hdi.low, "hdi_high": one.hdi.high}
+        estimate, key = check.estimate, f"level_{k}"
+        values = {"mean": estimate.mean, "hdi_low": estimate.hdi.low, "hdi_high": estimate.hdi.high}
         numbers |= {f"{key}.{name}": float(value) for name, value in values.items()}
-        words |= {f"{key}.metric": one.metric, f"{key}.required": check.level.side}
+        words |= {f"{key}.metric": estimate.metric, f"{key}.required": check.level.side}
         numbers[f"{key}.value"] = check.level.value
     for k, guard in enumerate(result.guards, start=1):
         numbers |= {f"guard_{k}.{name}": value for name, value in _numbers(guard).items()}

@@ -91,7 +91,7 @@ def read_runs(
     by_name = _are_names(runs_a) and _are_names(runs_b) and is_source(y_true)
     if by_name or truth is not None or isinstance(y_true, (Outcomes, Scores)):
         of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
-        called = _common_names(of_a, of_b) if names is None else check_names(names)
+        names_of = _common_names(of_a, of_b) if names is None else check_names(names)
         _refuse_shared(of_a, of_b)
         data = read_models(
             y_true,
@@ -104,11 +104,11 @@ def read_runs(
             sample_weight=sample_weight,
         )
     else:
-        called = check_names(("A", "B") if names is None else names)
-        columns_a = _columns(runs_a, called[0], "a")
-        columns_b = _columns(runs_b, called[1], "b")
+        names_of = check_names(("A", "B") if names is None else names)
+        columns_a = _columns(runs_a, names_of[0], "a")
+        columns_b = _columns(runs_b, names_of[1], "b")
         if is_frame(runs_a) or is_frame(runs_b):
-            columns_a, columns_b = _prefixed(called, columns_a, columns_b)
+            columns_a, columns_b = _prefixed(names_of, columns_a, columns_b)
         of_a, of_b = tuple(columns_a), tuple(columns_b)
         _refuse_shared(of_a, of_b)
         data = data_of(
@@ -125,7 +125,7 @@ def read_runs(
             "one run of each model does not show how much runs vary; pass several runs of at "
             "least one model, or use compare for these two"
         )
-    return _without_copies(data, (called[0], of_a), (called[1], of_b))
+    return _without_copies(data, (names_of[0], of_a), (names_of[1], of_b))
 
 
 def _are_names(runs: Any) -> bool:
@@ -342,9 +342,9 @@ def apart_findings(
     for side in sides:
         if side.n <= _FEWEST_ALIKE or side.deterministic:
             continue
-        places = list(side.places)
-        values = np.array([observed[index] for index in places])
-        noise = side.n * spread_of(drawn.values[places]).noise
+        positions = list(side.places)
+        values = np.array([observed[index] for index in positions])
+        noise = side.n * spread_of(drawn.values[positions]).noise
         named = list(stand_apart(values, noise=noise, level=_FALSE_ALARMS / 2))
         if named:
             others = np.delete(values, named)
@@ -455,8 +455,8 @@ def summarize_runs(
     )
     if as_right is None:
         interpret = _interpret_runs(sides, prob=prob, n_draws=n_draws, seed=seed)
-        places = (sides[0].places, sides[1].places)
-        as_right = ask_as_right(spec, interpret, sides=places)
+        positions = (sides[0].places, sides[1].places)
+        as_right = ask_as_right(spec, interpret, sides=positions)
     spelled = tuple(spelling_findings(decision, as_right, rope))
     if is_serious(spelled):
         decision = Decision.UNDECIDED

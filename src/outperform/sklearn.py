@@ -53,13 +53,13 @@ class _Choice:
         best = int(means.argmax())
         share = self._share_tested(scores.shape[1])
         enough = [
-            place
-            for place in np.flatnonzero(complete).tolist()
-            if place == best or self._is_not_worse(scores[place], scores[best], share)
+            index
+            for index in np.flatnonzero(complete).tolist()
+            if index == best or self._is_not_worse(scores[index], scores[best], share)
         ]
         keys = _keys(cast(Any, cv_results_["params"]), self.simplicity)
         # Of equally simple configurations, the one with the best scores.
-        return min(enough, key=lambda place: (keys[place], -means[place], place))
+        return min(enough, key=lambda index: (keys[index], -means[index], index))
 
     def _share_tested(self, n_splits: int) -> float:
         """Return the share of the items that a fold tests; if unknown, a cautious one."""
@@ -158,17 +158,17 @@ def _scores(results: Mapping[str, object], metric: str) -> FloatArray:
 def _keys(configurations: Sequence[Mapping[str, Any]], simplicity: Simplicity | None) -> list[Any]:
     """Return a sort key for each configuration, smaller if simpler."""
     if callable(simplicity):
-        return [simplicity(one) for one in configurations]
+        return [simplicity(configuration) for configuration in configurations]
     names = [simplicity] if isinstance(simplicity, str) else simplicity
     if names is None:
         names = [_only_known(configurations)]
     signs = [(name.removeprefix("-"), -1 if name.startswith("-") else 1) for name in names]
     keys = []
-    for one in configurations:
+    for configuration in configurations:
         key = []
         for name, sign in signs:
-            value = one.get(name)
-            if value is None and name in one:
+            value = configuration.get(name)
+            if value is None and name in configuration:
                 value = np.inf  # no limit, as in max_depth=None
             if not isinstance(value, Real):
                 raise UsageError(
@@ -181,9 +181,11 @@ def _keys(configurations: Sequence[Mapping[str, Any]], simplicity: Simplicity | 
 
 
 def _only_known(configurations: Sequence[Mapping[str, Any]]) -> str:
-    names = dict.fromkeys(name for one in configurations for name in one)
+    names = dict.fromkeys(name for configuration in configurations for name in configuration)
     varied = [
-        name for name in names if len({repr(one.get(name)) for one in configurations}) > 1
+        name
+        for name in names
+        if len({repr(configuration.get(name)) for configuration in configurations}) > 1
     ] or list(names)
     if len(varied) == 1:
         sign = _DIRECTIONS.get(varied[0].rpartition("__")[2])

@@ -540,20 +540,26 @@ def _read_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """Return the call of ``read`` that takes the keywords of a call of another function."""
     long = isinstance(kwargs.get("model"), str)
     words = [word for word in kwargs if word in _OF_READ or word in ("by", "truth", "groups")]
-    asked = {word: repr(kwargs[word]) if isinstance(kwargs[word], str) else "..." for word in words}
+    arguments = {
+        word: repr(kwargs[word]) if isinstance(kwargs[word], str) else "..." for word in words
+    }
     if long:
         score = kwargs.get("score", kwargs.get("correct", "score"))
-        asked = {"format": "'long'", **asked, "model": repr(kwargs["model"]), "score": repr(score)}
+        arguments = {
+            "format": "'long'",
+            **arguments,
+            "model": repr(kwargs["model"]),
+            "score": repr(score),
+        }
     elif "correct" in kwargs:
-        asked["correct"] = repr(kwargs["correct"])
+        arguments["correct"] = repr(kwargs["correct"])
     elif "human" in kwargs and "truth" not in kwargs:
         models = [model for model in args[1:] if isinstance(model, str)]
-        asked = {"id": "'id'", **asked, "correct": repr(models or ["bert", "gpt"])}
+        arguments = {"id": "'id'", **arguments, "correct": repr(models or ["bert", "gpt"])}
     elif "truth" not in kwargs and "format" not in kwargs:
-        asked = {"truth": "'label'", **asked}
-    return (
-        f"op.read({_source(args)}, {', '.join(f'{word}={text}' for word, text in asked.items())})"
-    )
+        arguments = {"truth": "'label'", **arguments}
+    written = ", ".join(f"{word}={text}" for word, text in arguments.items())
+    return f"op.read({_source(args)}, {written})"
 
 
 def _two_meanings_of_by(

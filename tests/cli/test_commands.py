@@ -48,6 +48,7 @@ ASKED = {
         *shlex.split("--a bert-1 --a bert-2 --a bert-3 --b gpt-1 --b gpt-2 --b gpt-3"),
         *shlex.split("--metric f1_macro --rope 0.02 --seed 1"),
     ],
+    "doctor": ["preds.csv"],
     "cv-counts": ["folds.csv", "--rope", "0.005", "--seed", "1"],
     "plan": shlex.split(
         "--accuracies .9,.8 --agreement .85 --rope 0.01 --goal better --simulations 100 --seed 1"

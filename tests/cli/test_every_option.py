@@ -51,6 +51,7 @@ BESIDE = {
 }
 # Commands without files of predictions.
 ALONE = {
+    "doctor": "preds.csv",
     "cv-counts": "folds.csv --rope 0.01 --draws 100",
     "ledger": "show decisions.jsonl",
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
@@ -146,7 +147,7 @@ TRIED = {
     ],
     "--priors": ["plain: --priors 2,jeffreys"],
     "--query": ["database: --query 'select * from preds'"],
-    "--read-as": ["plain: --read-as csv"],
+    "--read-as": ["folds: --read-as csv", "plain: --read-as csv"],
     "--report": ["plain: --report answer.html", "folds: --report answer.html"],
     "--verbose": ["plain: --verbose", "folds: --verbose"],
     "--verdicts": ["right: --verdicts"],

@@ -87,7 +87,7 @@ def test_every_items_numbers_add_up_to_one_and_their_mean_is_the_fit():
     groups = seen.tables[0].groups
     sizes = np.bincount(groups.pattern, groups.times)
     assert sizes == pytest.approx(np.ones(len(sizes)), abs=1e-6)
-    assert (groups.held(n_cells=len(seen.tables[0].cells)) > 0).all()
+    assert (groups.amounts(n_cells=len(seen.tables[0].cells)) > 0).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

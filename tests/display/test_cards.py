@@ -22,7 +22,7 @@ from outperform.display.pictures import (
     _part,
     density,
     element,
-    place,
+    position,
     smooth,
     spans_html,
     tone,
@@ -212,7 +212,7 @@ def test_one_interval_a_row_on_one_scale():
 
 
 def test_a_place_is_a_percentage_or_the_nearer_edge():
-    assert [place(value, (0.0, 2.0)) for value in (-1.0, 0.5, 9.0)] == [0.0, 25.0, 100.0]
+    assert [position(value, (0.0, 2.0)) for value in (-1.0, 0.5, 9.0)] == [0.0, 25.0, 100.0]
 
 
 @each(

@@ -219,7 +219,7 @@ def test_any_weights_give_the_maximum_of_their_likelihood(seed):
     for draw_, own in enumerate(weights):
         strength, place, tie = by_hand(one, two, points, 4, own)
         assert ours.strength[draw_] == pytest.approx(strength, abs=2e-4)
-        assert (ours.place[draw_], ours.tie[draw_]) == pytest.approx((place, tie), abs=2e-4)
+        assert (ours.advantage[draw_], ours.tie[draw_]) == pytest.approx((place, tie), abs=2e-4)
 
 
 def test_two_models_in_no_order_have_their_share_of_the_points():

@@ -143,7 +143,7 @@ def test_empty_sentences_change_nothing(sentences, seen, same):
 def test_scaled_outcomes_scale_the_shapes(seen):
     whole, half = bootstrap(seen), bootstrap(scaled(seen, 0.5))
     assert half.shapes.tolist() == (whole.shapes / 2).tolist()
-    assert (half.held != whole.held).nnz == 0
+    assert (half.matrix != whole.matrix).nnz == 0
     bare = bootstrap(scaled(seen.ungroup(), 0.25))
     assert bare.shapes.sum() == pytest.approx(seen.ungroup().n / 4)
 

@@ -45,7 +45,7 @@ def sliced(counts, *, row=None, prior=None):
         n_slices=len(counts),
         row=np.zeros(n_cells, dtype=int) if row is None else np.asarray(row),
         prior=np.ones(n_cells) if prior is None else np.asarray(prior, dtype=float),
-        place=place,
+        slice_index=place,
         cell=cell,
         count=counts[place, cell],
     )

@@ -79,7 +79,7 @@ def closed_form(posterior, place):
 def drawn(posterior, needs="margins", n_draws=N_DRAWS):
     """Yield each slice's sums of A and of B."""
     shared = posterior.draw_shared(
-        np.random.SeedSequence(7), n_draws, places=np.arange(posterior.n_slices)
+        np.random.SeedSequence(7), n_draws, slices=np.arange(posterior.n_slices)
     )
     draw = posterior.adding_worker(needs, shared)
     for place in range(posterior.n_slices):

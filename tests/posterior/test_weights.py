@@ -170,7 +170,7 @@ def test_merging_equal_rows_changes_no_distribution(groups):
     place = (cells[:, None] == table).all(axis=2).argmax(axis=1)
     units = np.arange(N) if groups is None else groups
     held = csr_array((np.ones(N), (place, units)), shape=(len(table), units.max() + 1))
-    apart = LinearWeights(seen, cells=table, shapes=np.ones(held.shape[1]), held=held)
+    apart = LinearWeights(seen, cells=table, shapes=np.ones(held.shape[1]), matrix=held)
     merged = bootstrap(seen)
     order = np.lexsort(merged.cells.T[::-1])
     n = 20_000

@@ -115,6 +115,7 @@ RESULTS = {
     "ratio": lambda: compare(BINARY, "a", "b").ratio(rope=0.05),
     "comparisons by class": lambda: compare(CLASSES, X, Y).by_class(),
     "noise": noise,
+    "diagnosis": lambda: op.doctor(ROOT / "tests/corpus/7e908e4/days/day-0.csv"),
     "design": lambda: noise().plan(item_price=1.0, trial_price=0.1, budget=500.0),
     "front": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW | {"metric": "recall"}).front(
         "recall", "precision"

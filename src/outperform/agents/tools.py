@@ -20,7 +20,6 @@ from outperform.errors import DataError, UsageError, param, require, unknown_nam
 from outperform.explanations import Explanation, explained
 from outperform.io.formats import FORMATS
 from outperform.io.logs.read import read_tasks, recognized
-from outperform.io.request import LongLayout, column_names
 from outperform.metrics.registry import check_name, get_score, is_of_scores
 from outperform.results import schemas as results
 from outperform.wrong_calls import meant_keyword
@@ -385,30 +384,11 @@ def _explain(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer
     return Answer(text, {"entries": [entry._asdict() for entry in entries]})
 
 
-class Inspected(NamedTuple):
-    """What a file contains, and the arguments that read it."""
-
-    format: str | None
-    columns: list[str]
-    arguments: dict[str, object]
-
-
 def _inspect(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
-    source, format = arguments["source"], arguments.get("format")
-    logs = recognized(source) if format is None else None
-    if logs is not None:
-        found = Inspected(logs, [], {"source": source, "format": logs})
-    else:
-        columns = list(column_names(source, format=format) or ())
-        layout = LongLayout.of(columns)
-        known: dict[str, object] = {} if format is None else {"format": format}
-        if layout is not None:
-            known = {"format": "long", **layout._asdict()}
-        found = Inspected(format, columns, {"source": source, **known})
-    lines = [f"Evaluation logs of {found.format}."] if logs else []
-    lines += [f"Columns: {', '.join(map(repr, found.columns))}."] if found.columns else []
-    lines.append(f"Arguments that read it: {json.dumps(found.arguments, ensure_ascii=False)}")
-    return Answer("\n".join(lines), found._asdict())
+    source = arguments["source"]
+    paths = source.values() if isinstance(source, Mapping) else source
+    files = [source] if isinstance(source, str) else paths
+    return _answer(op.doctor(*files, format=arguments.get("format")))
 
 
 _TABLE = '{"source": "preds.csv", "truth": "label", '
@@ -421,7 +401,7 @@ _EXAMPLES = {
     "explain": '{"words": ["rope", "near_duplicate_labels"]}',
 }
 _SUMMARIES = {
-    "inspect_file": "List the columns of a file, or its log format, and arguments that read it.",
+    "inspect_file": "Show what a file is, what can be asked, and the arguments of other tools.",
     "explain": "Explain terms, metrics and findings.",
 }
 
@@ -430,7 +410,12 @@ _SUMMARIES = {
 def tools() -> dict[str, Tool]:
     """Return the tools by name."""
     made = [
-        _tool("inspect_file", _inspect, {"source": _SOURCE, **_format()}, _OF_FILE),
+        _tool(
+            "inspect_file",
+            _inspect,
+            {"source": _SOURCE, **_format()},
+            dict(results.json_schema("diagnosis")),
+        ),
         _asking("compare", op.compare, ("a", "b"), ("comparison", "suite"), _compare),
         _asking("rank", op.rank, (), ("ranking", "suite_ranking"), _rank),
         _asking("gate", op.gate, ("candidate", "baseline"), ("gate",), _gate),
@@ -459,15 +444,6 @@ _OF_EXPLANATIONS = {
         }
     },
     "required": ["entries"],
-}
-_OF_FILE = {
-    "type": "object",
-    "properties": {
-        "format": {"type": ["string", "null"]},
-        "columns": {"type": "array", "items": _TEXT},
-        "arguments": {"type": "object"},
-    },
-    "required": list(Inspected._fields),
 }
 
 

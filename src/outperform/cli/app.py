@@ -20,6 +20,7 @@ import outperform as op
 from outperform import __version__
 from outperform.cli import agents, compare, gate, plan
 from outperform.cli import options as o
+from outperform.cli.doctor import doctor
 from outperform.cli.exit_codes import guarded, say, shown
 from outperform.cli.groups import deliver, show
 from outperform.cli.inputs import OneTable, counted_logs, declared
@@ -458,7 +459,7 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "noise": plan.noise,
         "propose": plan.propose,
     },
-    "Data": {"count": count, "example": example},
+    "Data": {"doctor": doctor, "count": count, "example": example},
     "Agents": {"mcp": agents.mcp, "skill": agents.skill},
     "Help": {"explain": explain},
 }

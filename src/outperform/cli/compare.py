@@ -491,7 +491,7 @@ def cv_counts(
     if len(names) == 1:
         write_result(op.estimate_cv_counts(rows[0], name=names[0], **keywords), writing)
         return
-    counts.two(names)
+    counts.require_pair(names)
     comparison = op.compare_cv_counts(
         *rows, rope=rope_of(rope), names=(names[0], names[1]), **keywords
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from outperform.comparison.result import Comparison, ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
+    from outperform.diagnosis.result import Diagnosis
     from outperform.display.document import Document
     from outperform.display.layout import Line, Page
     from outperform.gates.result import Gate
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         Comparison
         | Estimate
         | ComparisonTable
+        | Diagnosis
         | NoiseFloor
         | Plan
         | Power

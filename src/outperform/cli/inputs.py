@@ -42,6 +42,19 @@ def complete_format(incomplete: str) -> list[str]:
     return [name for name in (*FORMATS, *LOGS.names()) if name.startswith(incomplete)]
 
 
+ReadAs = Annotated[
+    str | None,
+    o.in_files(
+        "--read-as",
+        metavar="KIND",
+        help=f"Input format, if the file name does not show it: {', '.join(FORMATS)}. "
+        f"Evaluation logs: {', '.join(name for name in LOGS.built_in if name != 'long')}; "
+        "long for one row per item and model.",
+        parser=parse_format,
+        autocompletion=complete_format,
+    ),
+]
+
 Models = Sequence[str | None] | None
 """Model names of a command, with None for names not passed; or None for all models."""
 
@@ -139,18 +152,7 @@ class Ungrouped:
         o.in_files("--no-header", help="The file has no header row; columns are named 0, 1, …"),
     ] = False
     encoding: o.Encoding = "utf-8"
-    format: Annotated[
-        str | None,
-        o.in_files(
-            "--read-as",
-            metavar="KIND",
-            help=f"Input format, if the file name does not show it: {', '.join(FORMATS)}. "
-            f"Evaluation logs: {', '.join(name for name in LOGS.built_in if name != 'long')}; "
-            "long for one row per item and model.",
-            parser=parse_format,
-            autocompletion=complete_format,
-        ),
-    ] = None
+    format: ReadAs = None
     storage_options: Annotated[
         str | None,
         o.in_files(

@@ -57,6 +57,7 @@ COMMANDS = {
     "power": "Estimate how often a test set of a given size is decisive.",
     "noise": "Measure the noise between runs of the same model.",
     "propose": "Choose items to label, mostly where two models disagree.",
+    "doctor": "Show what a file is, what can be asked of it, and what to type.",
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
     "mcp": "Let coding agents call the package (MCP server).",

@@ -20,7 +20,7 @@ from outperform.inference.engine import Answer
 from outperform.inference.processes import is_adjusted
 from outperform.inference.question import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
-from outperform.inference.views import called
+from outperform.inference.views import metric_for
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.base import Prior, PriorModel, PyMCModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
@@ -90,7 +90,7 @@ def _kept(comparison: Compared, spec: LabelSpec) -> dict[str, Any]:
 def _has_a_name(spec: LabelSpec) -> bool:
     """Return whether the name of the metric identifies it."""
     try:
-        return called(metrics.get(spec.metric.name), spec.data) == spec.metric
+        return metric_for(metrics.get(spec.metric.name), spec.data) == spec.metric
     except UsageError:
         return False
 

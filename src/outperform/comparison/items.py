@@ -459,7 +459,7 @@ def _moved_by_items(spec: ScoreSpec) -> FloatArray:
     """Return the influence of each item on each model's value, without groups, ``(n_items, 2)``."""
     ungrouped = replace(spec.data, group=None)
     spec = replace(spec, data=ungrouped).by_rows
-    moved = [sums.whole.observed - sums.whole.without(sums.held) for sums in spec.unit_sums]
+    moved = [sums.whole.observed - sums.whole.without(sums.matrix) for sums in spec.unit_sums]
     return np.concatenate(moved).T
 
 

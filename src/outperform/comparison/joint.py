@@ -62,7 +62,7 @@ class Joint(Tabular):
 
     Parameters
     ----------
-    one, other
+    first, second
         The two comparisons (or their ratios), each with its ROPE.
     probabilities
         ``(3, 3)``: A is better, equivalent or worse in the first metric (rows) and in the second
@@ -84,8 +84,8 @@ class Joint(Tabular):
     ('dominates', True)
     """
 
-    one: Compared | Ratio
-    other: Compared | Ratio
+    first: Compared | Ratio
+    second: Compared | Ratio
     probabilities: Annotated[FloatArray, 2]
     draws: FloatArray = field(repr=False)
     prob: float
@@ -94,17 +94,17 @@ class Joint(Tabular):
     @property
     def metrics(self) -> tuple[str, str]:
         """Names of the two metrics."""
-        return self.one.metric, self.other.metric
+        return self.first.metric, self.second.metric
 
     @property
     def names(self) -> tuple[str, str]:
         """Names of A and B."""
-        return self.one.names
+        return self.first.names
 
     @property
     def _parts(self) -> tuple[JointPart, JointPart]:
         """Both metrics."""
-        return JointPart(self.one), JointPart(self.other)
+        return JointPart(self.first), JointPart(self.second)
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -125,20 +125,20 @@ class Joint(Tabular):
     @property
     def signature(self) -> str:
         """One line that describes how the result was computed."""
-        return _comparison(self.one).signature
+        return _comparison(self.first).signature
 
-    def p(self, one: Event, other: Event) -> float:
+    def p(self, first: Event, second: Event) -> float:
         """Return the joint probability of an event in the first metric and one in the second.
 
         Parameters
         ----------
-        one, other
+        first, second
             ``"better"``, ``"equivalent"`` or ``"worse"``, relative to the ROPE of the metric.
         """
-        for event in (one, other):
+        for event in (first, second):
             if event not in EVENTS:
                 raise UsageError(f"an event must be one of {', '.join(EVENTS)}; got {event!r}")
-        return float(self.probabilities[EVENTS.index(one), EVENTS.index(other)])
+        return float(self.probabilities[EVENTS.index(first), EVENTS.index(second)])
 
     @property
     def p_better_in_both(self) -> float:
@@ -241,7 +241,7 @@ class Joint(Tabular):
             *(probability_column(event, event, n) for event in EVENTS),
         )
         a, b = (for_text(name, limit=LONGEST) for name in self.names)
-        ropes = " and ".join(_rope_of(part) for part in (self.one, self.other))
+        ropes = " and ".join(_rope_of(part) for part in (self.first, self.second))
         title = f"{a} against {b}, {first} as rows and {second} as columns (ROPE {ropes})"
         return Table(columns, rows, title=title)
 
@@ -255,7 +255,7 @@ class Joint(Tabular):
             table=table,
             findings=[(each.level, each.message, each.name) for each in self.findings],
             caption=table.title or "",
-            signature=_comparison(self.one).signature,
+            signature=_comparison(self.first).signature,
         )
 
     def _latex_label(self) -> str:
@@ -271,7 +271,7 @@ class Joint(Tabular):
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        parts, decided = (self.one, self.other), self.decision != "undecided"
+        parts, decided = (self.first, self.second), self.decision != "undecided"
         events = [_events(values, part) for values, part in zip(self.draws, parts, strict=True)]
         return draw_joint(
             self.draws,
@@ -300,29 +300,32 @@ def _comparison(part: Compared | Ratio) -> Compared:
     return part.of if isinstance(part, Ratio) else part
 
 
-def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint:
+def joint(first: Compared | Ratio, second: Compared | Ratio, *, what: str) -> Joint:
     """Return the joint probabilities of two metrics of a scorecard."""
-    parts = (one, other)
-    first, second = (_comparison(part) for part in parts)
-    if first is second:
-        raise UsageError(f"joint() needs two different metrics; got {first.metric!r} twice")
-    if first.spec.drawn_with != second.spec.drawn_with or what != "metric":
+    parts = (first, second)
+    of_first, of_second = (_comparison(part) for part in parts)
+    if of_first is of_second:
+        raise UsageError(f"joint() needs two different metrics; got {of_first.metric!r} twice")
+    if of_first.spec.drawn_with != of_second.spec.drawn_with or what != "metric":
         raise UsageError(
-            f"{first.metric!r} and {second.metric!r} do not use the same table and prior, so they "
-            f"have no joint draws; set {param('prior=', 'bootstrap')}, or pass the contribution of "
-            "each item to Outcomes.from_statistics"
+            f"{of_first.metric!r} and {of_second.metric!r} do not use the same table and prior, so "
+            f"they have no joint draws; set {param('prior=', 'bootstrap')}, or pass the "
+            "contribution of each item to Outcomes.from_statistics"
         )
     draws = np.stack(
-        [_divided(part, values) for part, values in zip(parts, _values(first, second), strict=True)]
+        [
+            _divided(part, values)
+            for part, values in zip(parts, _values(of_first, of_second), strict=True)
+        ]
     )
     events = [_events(values, part) for values, part in zip(draws, parts, strict=True)]
     counts = np.bincount(3 * events[0] + events[1], minlength=9).reshape(3, 3)
     return Joint(
-        one=parts[0],
-        other=parts[1],
+        first=parts[0],
+        second=parts[1],
         probabilities=counts / draws.shape[1],
         draws=draws,
-        prob=first.hdi.prob,
+        prob=of_first.hdi.prob,
         findings=tuple(dict.fromkeys(each for part in parts for each in _findings(part))),
     )
 

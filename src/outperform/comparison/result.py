@@ -1099,14 +1099,14 @@ class ComparisonTable(Tabular):
         """
         return plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
 
-    def joint(self, one: str | Ratio, other: str | Ratio) -> Joint:
+    def joint(self, first: str | Ratio, second: str | Ratio) -> Joint:
         """Return the joint probabilities that A is better, equivalent or worse in two metrics.
 
         Both metrics use the same item weights, so their correlation is accounted for.
 
         Parameters
         ----------
-        one, other
+        first, second
             Two metrics of the scorecard, each with its ROPE; or a ratio in one of them,
             ``card[metric].ratio(rope=…)``.
 
@@ -1125,7 +1125,7 @@ class ComparisonTable(Tabular):
         """
         from outperform.comparison.joint import joint
 
-        return joint(self._part(one), self._part(other), what=self.what)
+        return joint(self._part(first), self._part(second), what=self.what)
 
     def _part(self, metric: str | Ratio) -> Comparison | Ratio:
         from outperform.comparison.ratio import Ratio

@@ -50,10 +50,10 @@ def stability_findings(
     limit = Correlation().worth(folds.m) / correlation.worth(folds.m)
     if spread <= limit:
         return ()
-    two = len(folds.hits) == 2
+    is_comparison = len(folds.hits) == 2
     return (
         finding(
-            "unstable_learner/comparison" if two else "unstable_learner/estimate",
+            "unstable_learner/comparison" if is_comparison else "unstable_learner/estimate",
             times=spread / limit,
         ),
     )

@@ -92,8 +92,8 @@ def repeated_rows(counts: AnyArray, name: str) -> tuple[Finding, ...]:
     twice = [row for row in dict.fromkeys(rows) if rows.count(row) > 1]
     if not twice:
         return ()
-    places = listed(str(number) for number, row in enumerate(rows, 1) if row == twice[0])
-    return (finding("repeated_fold", model=name, rows=places),)
+    repeated = listed(str(number) for number, row in enumerate(rows, 1) if row == twice[0])
+    return (finding("repeated_fold", model=name, rows=repeated),)
 
 
 def folds_of_counts(counts: AnyArray) -> Folds:

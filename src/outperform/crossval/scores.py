@@ -181,12 +181,12 @@ def compare_cv_scores(
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
     0.023 0.9749 0.0
     """
-    called = check_names(names)
+    pair = check_names(names)
     if metric not in _METRICS:
         raise UsageError(unknown_name("metric", metric, _METRICS))
     design = _Design(folds, runs, test_share, datasets)
-    read, aligned = _read(a, b, called, design)
-    spec = _spec(read, called, metric)
+    read, aligned = _read(a, b, pair, design)
+    spec = _spec(read, pair, metric)
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
     drawn = _draw(read, engine.check_draws(n_draws), seed)
     findings = (*aligned, *_findings(drawn))

@@ -132,10 +132,10 @@ def of_annotators(
     if truth not in _TRUTHS:
         raise UsageError(unknown_name("truth", truth, _TRUTHS))
     read = _read(y_true, predictions, ids, shares=truth == "shares")
-    aligned, values, given, votes = read
+    aligned, values, annotations, votes = read
     models = [
-        read_column(only_column(one, name=name), name=f"predictions of {name!r}")
-        for name, one in aligned.models.items()
+        read_column(only_column(predicted, name=name), name=f"predictions of {name!r}")
+        for name, predicted in aligned.models.items()
     ]
     n = len(votes)
     for column in models:
@@ -144,29 +144,29 @@ def of_annotators(
                 f"y_true has {n:,} items but {column.name} has {len(column.codes):,}; both must "
                 "list the same items in the same order"
             )
-    agreed = None if given is None else agreement(given, len(values))
+    agreed = None if annotations is None else agreement(annotations, len(values))
     if truth == "latent":
-        assert given is not None
+        assert annotations is not None
         assert agreed is not None
-        rows, codes, weights, cells = _latent(given, models, len(values), agreed)
-        picked = [replace(one, codes=cells[:, k]) for k, one in enumerate(models)]
+        rows, codes, weights, cells = _latent(annotations, models, len(values), agreed)
+        picked = [replace(column, codes=cells[:, k]) for k, column in enumerate(models)]
     else:
         rows, codes, weights = _shares(votes, majority=truth == "majority")
-        picked = [replace(one, codes=one.codes[rows]) for one in models]
+        picked = [replace(column, codes=column.codes[rows]) for column in models]
     drawn: list[int] = codes.tolist()
-    said = read_column([values[code] for code in drawn], name="y_true")
+    true_column = read_column([values[code] for code in drawn], name="y_true")
     whole = truth == "majority" and len(rows) == n
     fields = build.of_columns(
         tuple(aligned.models),
-        [said, *picked],
+        [true_column, *picked],
         importance=None if whole else weights,
         groups=None if whole else rows,
         labels=labels,
     )
-    told = (*aligned.findings, _told(truth, read, rows, agreed))
+    findings = (*aligned.findings, _told(truth, read, rows, agreed))
     if truth == "latent" and agreed is not None:
-        told = (*told, *_agree_little(agreed))
-    return {**fields, "findings": (*fields["findings"], *told)}
+        findings = (*findings, *_agree_little(agreed))
+    return {**fields, "findings": (*fields["findings"], *findings)}
 
 
 class _Read(NamedTuple):
@@ -174,7 +174,7 @@ class _Read(NamedTuple):
 
     aligned: Rows
     values: tuple[Label, ...]
-    given: IntArray | None
+    annotations: IntArray | None
     votes: FloatArray  # (n_items, n_labels)
 
 
@@ -184,11 +184,11 @@ def _read(y_true: object, predictions: object, ids: object, *, shares: bool) -> 
     if ids is None:
         _refuse_long(y_true)
         aligned = align(named(predictions), truth=y_true, beside={})
-        given, values = _read_matrix(aligned.truth)
+        annotations, values = _read_matrix(aligned.truth)
     else:
         aligned = align(named(predictions), truth=ids, first="ids", beside={})
-        given, values = _read_matrix(_from_rows(y_true, aligned.truth))
-    return _Read(aligned, values, given, _votes(given, len(values)))
+        annotations, values = _read_matrix(_from_rows(y_true, aligned.truth))
+    return _Read(aligned, values, annotations, _votes(annotations, len(values)))
 
 
 def _columns_of(y_true: object) -> dict[Label, object] | None:
@@ -220,31 +220,31 @@ def _from_rows(y_true: object, ids: object) -> AnyArray:
             f"with {param('ids=')} y_true must have one row per label, in the columns item, "
             f"annotator and label; got {type(y_true).__name__ if columns is None else [*columns]}"
         )
-    items, annotators, said = (_listed(columns[name]) for name in _LONG)
-    if not len(items) == len(annotators) == len(said):
+    items, annotators, labels = (_listed(columns[name]) for name in _LONG)
+    if not len(items) == len(annotators) == len(labels):
         raise DataError("the columns item, annotator and label of y_true must have the same length")
     known = _listed(read_ids(ids, len(ids) if isinstance(ids, Sized) else 0))
-    places = {one: place for place, one in enumerate(known)}
-    who, found = dict[object, int](), dict[tuple[int, int], object]()
-    for row, (item, annotator, label) in enumerate(zip(items, annotators, said, strict=True)):
+    row_of = {known_id: index for index, known_id in enumerate(known)}
+    who, label_at = dict[object, int](), dict[tuple[int, int], object]()
+    for row, (item, annotator, label) in enumerate(zip(items, annotators, labels, strict=True)):
         at = f"in row {row} of y_true (counted from 0)"
         if is_missing(label):
             continue
         if is_missing(item) or is_missing(annotator):
             raise DataError(f"a label has no item or annotator {at}")
-        if item not in places:
+        if item not in row_of:
             raise DataError(
                 f"item {item!r} {at} is not in {param('ids')} (for example {known[0]!r}); remove "
                 "items without a prediction"
             )
-        cell = places[item], who.setdefault(annotator, len(who))
-        if cell in found:
+        cell = row_of[item], who.setdefault(annotator, len(who))
+        if cell in label_at:
             raise DataError(
                 f"{annotator!r} labels item {item!r} twice, the second time {at}; keep one label"
             )
-        found[cell] = label
+        label_at[cell] = label
     matrix = np.full((len(known), len(who)), None, dtype=object)
-    for cell, label in found.items():
+    for cell, label in label_at.items():
         matrix[cell] = label
     return matrix
 
@@ -253,8 +253,8 @@ def _listed(values: object) -> list[object]:
     column: Iterable[object] = only_column(values, name="y_true")
     for name in ("tolist", "to_pylist"):
         if hasattr(column, name):
-            found: list[object] = getattr(column, name)()
-            return found
+            listed: list[object] = getattr(column, name)()
+            return listed
     return list(column)
 
 
@@ -266,11 +266,13 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
             f"with {param('truth=', 'shares')}, y_true must have one column of shares per class, "
             "such as {'spam': [0.8, 0.1], 'ham': [0.2, 0.9]}; omit ids"
         )
-    beside = {f"shares of {label!r}": one for label, one in columns.items()}
+    beside = {f"shares of {label!r}": shares for label, shares in columns.items()}
     aligned = align(named(predictions), beside=beside)
-    given: list[object] = list(aligned.beside.values())
+    share_columns: list[object] = list(aligned.beside.values())
     try:
-        votes: FloatArray = np.stack([np.array(_listed(one), dtype=float) for one in given], axis=1)
+        votes: FloatArray = np.stack(
+            [np.array(_listed(column), dtype=float) for column in share_columns], axis=1
+        )
     except (TypeError, ValueError):
         votes = np.full((1, 1), np.nan)
     if not ((votes >= 0) & (votes < np.inf)).all() or (votes == 0).all(axis=1).any():
@@ -283,10 +285,10 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
 
 def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -> Finding:
     """Describe the true label used and the agreement between the annotators."""
-    if read.given is None or agreed is None:
+    if read.annotations is None or agreed is None:
         most = float(np.mean(np.max(read.votes, axis=1)))
         return finding("annotators/shares", n=len(read.votes), most=most)
-    n, annotators = read.given.shape
+    n, annotators = read.annotations.shape
     agree = (
         f"Their agreement is Krippendorff's alpha {agreed.alpha:.2f} (95% interval "
         f"{agreed.low:.2f} to {agreed.high:.2f}); two of them give the same label with "
@@ -325,25 +327,27 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
             f"shape {array.shape}"
         )
     cells: list[object] = array.ravel().tolist()
-    flat = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
-    there: BoolArray = np.array([not is_missing(one) for one in flat])
+    flat = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
+    present: BoolArray = np.array([not is_missing(value) for value in flat])
     codes = np.full(len(flat), -1, dtype=np.int64)
-    known = [one for one, is_there in zip(flat, there.tolist(), strict=True) if is_there]
+    known = [value for value, is_there in zip(flat, present.tolist(), strict=True) if is_there]
     (column,), _ = unify([read_column(known, name="y_true")])
-    codes[there] = column.codes
-    given: IntArray = codes.reshape(array.shape)
-    bare: IntArray = np.flatnonzero((given < 0).all(axis=1))
+    codes[present] = column.codes
+    annotations: IntArray = codes.reshape(array.shape)
+    bare: IntArray = np.flatnonzero((annotations < 0).all(axis=1))
     if bare.size:
         raise DataError(
             f"{bare.size:,} items have no label, the first in row {bare[0]} (counted from 0); "
             "remove them from y_true and from the predictions"
         )
-    return given, tuple(column.values)
+    return annotations, tuple(column.values)
 
 
-def _votes(given: IntArray, n_labels: int) -> FloatArray:
+def _votes(annotations: IntArray, n_labels: int) -> FloatArray:
     """Return the number of votes for each label of each item."""
-    votes: FloatArray = (given[:, :, None] == np.arange(n_labels)).sum(axis=1).astype(np.float64)
+    votes: FloatArray = (
+        (annotations[:, :, None] == np.arange(n_labels)).sum(axis=1).astype(np.float64)
+    )
     return votes
 
 
@@ -360,7 +364,7 @@ def _places(where: BoolArray) -> list[IntArray]:
     return [part.astype(np.int64) for part in np.nonzero(where)]
 
 
-def agreement(given: IntArray, n_labels: int) -> Agreement:
+def agreement(annotations: IntArray, n_labels: int) -> Agreement:
     """Return the agreement on nominal labels; the interval comes from a jackknife over items.
 
     Examples
@@ -368,7 +372,7 @@ def agreement(given: IntArray, n_labels: int) -> Agreement:
     >>> agreement(np.array([[0, 0, 1], [1, 1, 1], [0, 0, -1], [1, 0, 1]]), 2).alpha
     0.33333333333333337
     """
-    votes = _votes(given, n_labels)
+    votes = _votes(annotations, n_labels)
     n: FloatArray = votes.sum(axis=1)
     most = float(np.mean(votes.max(axis=1) / n))
     votes, n = votes[n > 1], n[n > 1]
@@ -391,12 +395,12 @@ def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
     squares: FloatArray = np.square(totals).sum(axis=1)
     by_chance = n * n - squares
     safe = np.where(by_chance > 0, by_chance, 1.0)
-    found: FloatArray = np.where(by_chance > 0, 1 - (n - 1) * unlike / safe, 1.0)
-    return found
+    alpha: FloatArray = np.where(by_chance > 0, 1 - (n - 1) * unlike / safe, 1.0)
+    return alpha
 
 
 def _latent(
-    given: IntArray, models: Sequence[Column], n_labels: int, agreed: Agreement
+    annotations: IntArray, models: Sequence[Column], n_labels: int, agreed: Agreement
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
     """Return each item's contribution to every cell (true class and predictions).
 
@@ -406,51 +410,53 @@ def _latent(
     probabilities, plus its effect on the error rates from which the classes of all other items are
     inferred. Re-weighting items then covers both uncertainties.
     """
-    _refuse_unidentified(given, agreed)
-    said: IntArray = np.stack([one.codes for one in models], axis=1)
-    first, own = distinct_rows(said)
-    cells = said[first]
-    views: IntArray = np.column_stack([given, own])
-    sizes = [n_labels] * given.shape[1] + [len(cells)]
+    _refuse_unidentified(annotations, agreed)
+    predicted: IntArray = np.stack([column.codes for column in models], axis=1)
+    first, own = distinct_rows(predicted)
+    cells = predicted[first]
+    views: IntArray = np.column_stack([annotations, own])
+    sizes = [n_labels] * annotations.shape[1] + [len(cells)]
     n_parameters = n_labels * (1 + sum(sizes))
     if n_parameters > _MOST_PARAMETERS:
         raise UsageError(
-            f"{given.shape[1]} annotators, {n_labels} classes and {len(cells)} combinations of "
-            f"predictions need {n_parameters} parameters, but the limit is {_MOST_PARAMETERS}; "
+            f"{annotations.shape[1]} annotators, {n_labels} classes and {len(cells)} combinations "
+            f"of predictions need {n_parameters} parameters, but the limit is {_MOST_PARAMETERS}; "
             f"use {param('truth=', 'random')}, or compare fewer models"
         )
     probable = _expectation(views, sizes, n_labels)
     start = np.log(probable)
     classes, score, table = _at(start, views, sizes, n_labels)
     truest = [block.argmax(axis=1) for block in _blocks(probable, sizes, n_labels)[1:-1]]
-    if (np.mean([one == np.arange(n_labels) for one in truest], axis=0) <= 0.5).any():
+    if (
+        np.mean([most_likely == np.arange(n_labels) for most_likely in truest], axis=0) <= 0.5
+    ).any():
         raise DataError(
             "for some class, most annotators give another label more often than the right one, "
             f"so classes cannot be distinguished; use {param('truth=', 'random')}"
         )
     slopes = np.zeros((n_parameters, n_parameters))
     tables = np.zeros((table.size, n_parameters))
-    for place in range(n_parameters):
+    for index in range(n_parameters):
         step = np.zeros(n_parameters)
-        step[place] = 1e-4
+        step[index] = 1e-4
         up, down = (_at(start + sign * step, views, sizes, n_labels) for sign in (1, -1))
-        slopes[:, place] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
-        tables[:, place] = (up[2] - down[2]).ravel() / 2e-4
+        slopes[:, index] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
+        tables[:, index] = (up[2] - down[2]).ravel() / 2e-4
     # One logarithm per set of probabilities is redundant, and the pseudo-inverse ignores that
     # direction.
     moved: FloatArray = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
     mean: FloatArray = score.mean(axis=0)
-    each: FloatArray = ((score - mean) @ moved.T).reshape(len(given), n_labels, len(cells))
-    each[np.arange(len(given)), :, own] += classes
-    rows, codes, places = _places(np.abs(each) > 1e-12)
-    return rows, codes, each[rows, codes, places], cells[places]
+    each: FloatArray = ((score - mean) @ moved.T).reshape(len(annotations), n_labels, len(cells))
+    each[np.arange(len(annotations)), :, own] += classes
+    rows, codes, cell_codes = _places(np.abs(each) > 1e-12)
+    return rows, codes, each[rows, codes, cell_codes], cells[cell_codes]
 
 
-def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
+def _refuse_unidentified(annotations: IntArray, agreed: Agreement) -> None:
     """Check that a true class can be inferred from the labels."""
-    labelled: IntArray = (given >= 0).sum(axis=1)
+    labelled: IntArray = (annotations >= 0).sum(axis=1)
     mend = f"use {param('truth=', 'random')} or {param('truth=', 'majority')}"
-    if given.shape[1] < 3 or np.median(labelled) < 3:
+    if annotations.shape[1] < 3 or np.median(labelled) < 3:
         raise DataError(
             "a latent true class needs three annotators for most items, but here the median is "
             f"{np.median(labelled):g}; {mend}"
@@ -467,20 +473,20 @@ def _blocks(flat: FloatArray, sizes: Sequence[int], n_labels: int) -> list[Float
     """Return class shares and each annotator's response probabilities, with one row per class."""
     ends = np.cumsum([n_labels, *(n_labels * size for size in sizes)])[:-1]
     first, *rest = np.split(flat, ends)
-    return [first, *(one.reshape(n_labels, -1) for one in rest)]
+    return [first, *(block.reshape(n_labels, -1) for block in rest)]
 
 
 def _at(
     logs: FloatArray, views: IntArray, sizes: Sequence[int], n_labels: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each item's class probabilities, its score including the prior, and the mean table."""
-    blocks = [_shares_of(np.exp(one)) for one in _blocks(logs, sizes, n_labels)]
+    blocks = [_shares_of(np.exp(part)) for part in _blocks(logs, sizes, n_labels)]
     classes = _classes(blocks, views)
     n = len(views)
     score = [classes - blocks[0]]
-    for said, block in zip(_columns(views), blocks[1:], strict=True):
-        known = (said >= 0)[:, None, None]
-        hit = said[:, None, None] == np.arange(block.shape[1])
+    for column, block in zip(_columns(views), blocks[1:], strict=True):
+        known = (column >= 0)[:, None, None]
+        hit = column[:, None, None] == np.arange(block.shape[1])
         prior = _MASS * (1 / block.shape[1] - block) / n
         score.append((classes[:, :, None] * (hit - block) * known + prior).reshape(n, -1))
     table = np.zeros((n_labels, sizes[-1]))
@@ -490,14 +496,14 @@ def _at(
 
 def _classes(blocks: Sequence[FloatArray], views: IntArray) -> FloatArray:
     logs = np.tile(np.log(blocks[0]), (len(views), 1))
-    for said, block in zip(_columns(views), blocks[1:], strict=True):
-        logs += np.where((said >= 0)[:, None], np.log(block)[:, said].T, 0.0)
+    for column, block in zip(_columns(views), blocks[1:], strict=True):
+        logs += np.where((column >= 0)[:, None], np.log(block)[:, column].T, 0.0)
     highest: FloatArray = logs.max(axis=1, keepdims=True)
     return _shares_of(np.exp(logs - highest))
 
 
 def _columns(views: IntArray) -> list[IntArray]:
-    return [views[:, place] for place in range(views.shape[1])]
+    return [views[:, column] for column in range(views.shape[1])]
 
 
 def _shares_of(values: FloatArray) -> FloatArray:
@@ -509,8 +515,8 @@ def _expectation(views: IntArray, sizes: Sequence[int], n_labels: int) -> FloatA
     """Return the maximum likelihood probabilities, starting from the majority label."""
     classes = _shares_of(_votes(views[:, :-1], n_labels))
     hits: list[FloatArray] = [
-        (said[:, None] == np.arange(size)).astype(np.float64)
-        for said, size in zip(_columns(views), sizes, strict=True)
+        (column[:, None] == np.arange(size)).astype(np.float64)
+        for column, size in zip(_columns(views), sizes, strict=True)
     ]
     for _ in range(_STEPS):
         shares: FloatArray = classes.mean(axis=0)
@@ -519,4 +525,4 @@ def _expectation(views: IntArray, sizes: Sequence[int], n_labels: int) -> FloatA
         before, classes = classes, _classes(blocks, views)
         if np.abs(classes - before).max() < _NEAR:
             break
-    return np.concatenate([one.ravel() for one in blocks])
+    return np.concatenate([block.ravel() for block in blocks])

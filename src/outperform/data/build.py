@@ -151,18 +151,20 @@ def of_label_sets(
         table = slices.whole(n_labels=n_sets)
     else:
         table = _counted(codes, n_labels=n_sets, importance=importance, groups=groups)
-    meant = [frozenset(known[code] for code in one) for one in sets]
+    meant = [frozenset(known[code] for code in label_set) for label_set in sets]
     items = keep_items(
         tuple(predictions), meant, codes, table.cells, ids=rows.beside["ids"], weights=importance
     )
     tables, sets, slices = prune_sets((table,), sets, slices)
-    found = label_findings(known) + label_findings_of(known, tables, tuple(predictions), sets)
+    about_labels = label_findings(known) + label_findings_of(
+        known, tables, tuple(predictions), sets
+    )
     fields = {
         "models": tuple(predictions),
         "labels": known,
         "tables": tables,
         "kind": "label_sets",
-        "findings": missing.undeclared(found),
+        "findings": missing.undeclared(about_labels),
         "sets": sets,
         "slices": slices,
         "_items": items,
@@ -186,12 +188,12 @@ def of_pool(
         labelled, moved = align_rows({"y_true": y_true, "which": which})
         y_true, which = labelled.values()
         rows = rows._replace(truth=y_true, findings=moved + rows.findings)
-    asked = _pool_columns(rows.models)
-    values, places = labelled_rows(rows.truth, which, len(asked[0].codes))
-    columns, findings = unify([read_column(values, name="y_true"), *asked])
+    predicted_columns = _pool_columns(rows.models)
+    values, positions = labelled_rows(rows.truth, which, len(predicted_columns[0].codes))
+    columns, findings = unify([read_column(values, name="y_true"), *predicted_columns])
     ordered = _known_labels(columns, labels)
     truth, *predicted = _coded(columns, ordered)
-    table, pool = count_pool(truth, predicted, places, n_labels=len(ordered))
+    table, pool = count_pool(truth, predicted, positions, n_labels=len(ordered))
     findings += label_findings(ordered) + label_findings_of(ordered, (table,), tuple(predictions))
     return {
         "models": tuple(predictions),
@@ -206,15 +208,17 @@ def _pool_columns(predictions: Mapping[str, object]) -> list[Column]:
     """Read the predictions of two models for the same pool."""
     if len(predictions) != 2:
         raise UsageError(f"a pool needs two models' predictions; got {list(predictions)}")
-    columns = [read_column(one, name=f"predictions of {m!r}") for m, one in predictions.items()]
+    columns = [
+        read_column(values, name=f"predictions of {m!r}") for m, values in predictions.items()
+    ]
     same_length(columns)
     return columns
 
 
 def code_columns(columns: Sequence[object], labels: tuple[Label, ...]) -> list[IntArray]:
     """Return columns that were already counted as codes of the given labels."""
-    found, _ = unify([read_column(one, name="labels") for one in columns])
-    return _coded(found, labels)
+    unified, _ = unify([read_column(column, name="labels") for column in columns])
+    return _coded(unified, labels)
 
 
 def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:
@@ -227,9 +231,9 @@ def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> 
 
 def _coded(columns: Sequence[Column], labels: tuple[Label, ...]) -> list[IntArray]:
     """Return the code of every row's label among all labels."""
-    place = {label: code for code, label in enumerate(labels)}
+    code_of = {label: code for code, label in enumerate(labels)}
     return [
-        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+        np.array([code_of[value] for value in column.values], dtype=np.int64)[column.codes]
         for column in columns
     ]
 
@@ -262,10 +266,10 @@ def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | No
     """Build outcomes from one confusion matrix per model."""
     arrays = read_confusions(named(matrices))
     size = len(next(iter(arrays.values())))
-    given = tuple(range(size)) if labels is None else check_labels(labels)
-    if len(given) != size:
-        raise DataError(f"{size} rows need {size} labels; got {len(given)}")
-    order = np.array([given.index(label) for label in sort_labels(set(given))])
+    own_labels = tuple(range(size)) if labels is None else check_labels(labels)
+    if len(own_labels) != size:
+        raise DataError(f"{size} rows need {size} labels; got {len(own_labels)}")
+    order = np.array([own_labels.index(label) for label in sort_labels(set(own_labels))])
     tables = []
     for array in arrays.values():
         ordered = array[np.ix_(order, order)]
@@ -273,10 +277,10 @@ def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | No
         tables.append(Table(cells, as_counts(ordered[tuple(cells.T)])))
     return {
         "models": tuple(arrays),
-        "labels": tuple(given[place] for place in order),
+        "labels": tuple(own_labels[index] for index in order),
         "tables": tuple(tables),
-        "findings": label_findings(given)
-        + label_findings_of(tuple(given[place] for place in order), tables, tuple(arrays))
+        "findings": label_findings(own_labels)
+        + label_findings_of(tuple(own_labels[index] for index in order), tables, tuple(arrays))
         + truth_findings(arrays),
     }
 
@@ -359,11 +363,11 @@ def of_tags(
     truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
     spans = {}
     for model, tags in rows.models.items():
-        spans[model], found = read_tags(
+        spans[model], malformed = read_tags(
             tags, name=f"tags of {model!r}", scheme=scheme, strict=strict
         )
-        findings.append(found)
-    noticed = tuple(one for one in findings if one is not None)
+        findings.append(malformed)
+    noticed = tuple(finding for finding in findings if finding is not None)
     aligned = None if by is None else {name: rows.beside[f"by[{name!r}]"] for name in by}
     known = {name: rows.beside[name] for name in ("groups", "ids")}
     fields = of_spans(truth, spans, **known, by=aligned)
@@ -554,10 +558,10 @@ def _sliced(
     for amounts in (counts, importance):
         zero |= False if amounts is None else amounts == 0
     kept = np.flatnonzero(~zero)  # a slice with only zero counts is dropped
-    keys, places = slice_places(by, kept)
+    keys, slice_codes = slice_places(by, kept)
     group = None if groups is None else group_codes(groups, n_rows)[0][kept]
     table = _counted(
-        [places, *(column[kept] for column in codes)],
+        [slice_codes, *(column[kept] for column in codes)],
         n_labels=max(n_labels, len(keys)),
         counts=None if counts is None else counts[kept],
         importance=None if importance is None else importance[kept],

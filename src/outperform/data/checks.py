@@ -53,7 +53,9 @@ def clear_positive(labels: Sequence[Label]) -> Label | None:
     if all(isinstance(label, bool) for label in labels):
         return True
     pairs: tuple[tuple[Label, Label], ...] = ((0, 1), ("0", "1"), ("False", "True"))
-    return next((one for zero, one in pairs if set(labels) == {zero, one}), None)
+    return next(
+        (positive for negative, positive in pairs if set(labels) == {negative, positive}), None
+    )
 
 
 def same_length(columns: Sequence[Column]) -> None:
@@ -163,20 +165,21 @@ def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
     truth, *models = columns
     for column in models:
         if len(column.values) >= _FEWEST:
-            found = compare_values(column.values, column.codes, truth.values, counts)
-            if found.look_like_ids:
-                told = found.sentence(f"{column.name} have", truth.name)
+            comparison = compare_values(column.values, column.codes, truth.values, counts)
+            if comparison.look_like_ids:
+                reason = comparison.sentence(f"{column.name} have", truth.name)
                 raise DataError(
-                    f"{told}. Predictions must be labels; if these are ids or free text, remove "
+                    f"{reason}. Predictions must be labels; if these are ids or free text, remove "
                     "them or convert them to labels"
                 )
     if models and len(truth.values) >= _FEWEST:
         predicted = [value for column in models for value in column.values]
-        found = compare_values(truth.values, truth.codes, predicted, counts)
-        if found.look_like_ids and not found.n_shared:
+        comparison = compare_values(truth.values, truth.codes, predicted, counts)
+        if comparison.look_like_ids and not comparison.n_shared:
             raise DataError(
-                f"{truth.name} has {found.n_values:,} different values in {found.n_rows:,} rows, "
-                "and no model predicts any of them; check that this is the column of true labels"
+                f"{truth.name} has {comparison.n_values:,} different values in "
+                f"{comparison.n_rows:,} rows, and no model predicts any of them; check that this "
+                "is the column of true labels"
             )
 
 

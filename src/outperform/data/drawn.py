@@ -105,8 +105,8 @@ class Chances(NamedTuple):
     @property
     def weights(self) -> FloatArray:
         """Number of items that each row of ``cells`` represents, up to a factor."""
-        found: FloatArray = 1.0 / self.chance
-        return found
+        weights: FloatArray = 1.0 / self.chance
+        return weights
 
     @property
     def n_effective(self) -> float:

@@ -91,7 +91,7 @@ class Items:
 
     def renamed(self, meaning: Mapping[Any, Any]) -> Items:
         """Return the same items with other labels for the codes."""
-        return replace(self, values=tuple(meaning[one] for one in self.values))
+        return replace(self, values=tuple(meaning[code] for code in self.values))
 
     def plus(self, other: Items) -> Items:
         """Append the items of another table.
@@ -174,7 +174,7 @@ def keep_items(
         return None
     if weights is not None:
         kept = np.flatnonzero(weights)
-        codes, weights = [one[kept] for one in codes], weights[kept]
+        codes, weights = [column[kept] for column in codes], weights[kept]
         names = names if kept.size == n_rows else (kept if names is None else names[kept])
     cell = place_rows(codes, cells).astype(np.int32)
     for array in (cell, names, weights):
@@ -202,22 +202,23 @@ def read_ids(ids: Any, n_rows: int) -> AnyArray:
     listed = getattr(ids, "tolist", None) or getattr(ids, "to_pylist", None)
     values = list(ids) if listed is None else listed()
     first: dict[Any, int] = {}
-    for row, one in enumerate(values):
-        if is_missing(one) or not isinstance(one, (str, int)):
+    for row, item_id in enumerate(values):
+        if is_missing(item_id) or not isinstance(item_id, (str, int)):
             raise DataError(
-                f"every id must be text or an integer; got {one!r} in row {row} (counted from 0)"
+                f"every id must be text or an integer; got {item_id!r} in row {row} (counted from "
+                "0)"
             )
-        if first.setdefault(one, row) != row:
+        if first.setdefault(item_id, row) != row:
             raise DataError(
-                f"every id must be unique; {one!r} is in rows {first[one]} and {row} (counted "
-                "from 0)"
+                f"every id must be unique; {item_id!r} is in rows {first[item_id]} and {row} "
+                "(counted from 0)"
             )
     return _as_ids(values)
 
 
 def _as_ids(values: Sequence[Any]) -> AnyArray:
-    if all(type(one) is int and abs(one) < 2**63 for one in values):
+    if all(type(value) is int and abs(value) < 2**63 for value in values):
         return np.array(values, dtype=np.int64)
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    ids = np.empty(len(values), dtype=object)
+    ids[:] = values
+    return ids

@@ -95,21 +95,23 @@ class Judged(Pool):
     @property
     def apart(self) -> BoolArray:
         """Mask of the strata in which the judge rates the models differently."""
-        found: BoolArray = (self.cells != self.cells[:, :1]).any(axis=1)
-        return found
+        differ: BoolArray = (self.cells != self.cells[:, :1]).any(axis=1)
+        return differ
 
-    def same(self, one: int, two: int) -> bool:
+    def same(self, first: int, second: int) -> bool:
         """Return whether the judge and the people rate the two models the same."""
         human = self.human
-        return super().same(one, two) and np.array_equal(human[:, 1 + one], human[:, 1 + two])
+        return super().same(first, second) and np.array_equal(
+            human[:, 1 + first], human[:, 1 + second]
+        )
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Judged:
         """Keep some models in this order, and merge strata that differ only in other models."""
-        places = [0, *(1 + place for place in kept)]
+        positions = [0, *(1 + model for model in kept)]
         width = 1 + self.cells.shape[1]
         return self._moved(
-            self.strata[:, places],
-            lambda cells: cells[:, [*places, *(width + p for p in places)]],
+            self.strata[:, positions],
+            lambda cells: cells[:, [*positions, *(width + p for p in positions)]],
             n_labels=n_labels,
         )
 
@@ -118,16 +120,16 @@ class Judged(Pool):
         return self._moved(codes[self.strata], lambda cells: codes[cells], n_labels=n_labels)
 
     def _moved(
-        self, said: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
+        self, ratings: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
     ) -> Judged:
         """Return the counts with other cells; merged strata keep their own probabilities."""
         drawn, chances = self.drawn, self.chances
-        if drawn == "by_ratings" and len(distinct_rows(said).first) < len(said):
+        if drawn == "by_ratings" and len(distinct_rows(ratings).first) < len(ratings):
             drawn, chances = "probabilities", self._chances()
         if chances is not None:
             chances = chances._replace(cells=move(chances.cells))
         return _judged(
-            list(said.T),
+            list(ratings.T),
             list(move(self.both.cells).T),
             self.counts,
             self.both.counts,
@@ -141,11 +143,11 @@ class Judged(Pool):
         if not isinstance(other, Judged):
             raise UsageError("items with a judge and items without one cannot be added")
         drawn, chances = _drawn_together(self, other)
-        said = np.concatenate([self.strata, other.strata])
+        ratings = np.concatenate([self.strata, other.strata])
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
         both = self.both.plus(other.both, n_labels=n_labels)
         return _judged(
-            list(said.T),
+            list(ratings.T),
             list(both.cells.T),
             as_counts(counts),
             both.counts,
@@ -188,13 +190,15 @@ class Judged(Pool):
         """
         sizes, known = self.counts.astype(np.float64), self.n_labelled > 0
         pattern = agreement_patterns(self.strata)
-        whole, seen = np.bincount(pattern, sizes), np.bincount(pattern, sizes * known)
-        more = np.divide(whole, seen, out=np.ones_like(whole), where=seen > 0)[pattern]
+        whole, with_labels = np.bincount(pattern, sizes), np.bincount(pattern, sizes * known)
+        more = np.divide(whole, with_labels, out=np.ones_like(whole), where=with_labels > 0)[
+            pattern
+        ]
         rows, labelled = self.both.counts.astype(np.float64), self.n_labelled
         if self.chances is not None:
             weights = self.chances.counts.astype(np.float64) * self.chances.weights
-            place = place_rows(self.chances.cells.T, self.both.cells)
-            rows = sum_by(place, weights, size=len(self.both.cells))
+            index = place_rows(self.chances.cells.T, self.both.cells)
+            rows = sum_by(index, weights, size=len(self.both.cells))
             labelled = sum_by(self.stratum, rows, size=len(sizes))
         share = np.divide(sizes * more, labelled, out=np.zeros_like(sizes), where=labelled > 0)
         worth: FloatArray = rows * share[self.stratum]
@@ -213,20 +217,22 @@ class Judged(Pool):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
         """Restore the output of :meth:`to_dict` from checked arrays of cells and counts."""
-        said: IntArray = data["cells"]
+        ratings: IntArray = data["cells"]
         both: IntArray = data["people"]["cells"]
         width = table.cells.shape[1]
         counts, people = as_counts(data["counts"]), as_counts(data["people"]["counts"])
         if not len(both):
             both = both.reshape(0, 2 * width)
-        if said.shape != (len(counts), width) or both.shape != (len(people), 2 * width):
+        if ratings.shape != (len(counts), width) or both.shape != (len(people), 2 * width):
             raise DataError(
                 "every cell of the judge and of the human labels needs a count and codes"
             )
-        if any(part.size and (part.min() < 0 or part.max() >= n_labels) for part in (said, both)):
+        if any(
+            part.size and (part.min() < 0 or part.max() >= n_labels) for part in (ratings, both)
+        ):
             raise DataError("a cell of the judge names a class that is not in labels")
-        found = _judged(
-            list(said.T),
+        judged = _judged(
+            list(ratings.T),
             list(both.T),
             counts,
             people,
@@ -234,10 +240,10 @@ class Judged(Pool):
             drawn=data.get("drawn"),
             chances=_stored_chances(data, width=width, n_labels=n_labels),
         )
-        if len(found.cells) != len(said) or len(found.both.cells) != len(both):
+        if len(judged.cells) != len(ratings) or len(judged.both.cells) != len(both):
             raise DataError("a cell of the judge occurs twice, or its count is zero")
-        found.check(table, n_labels=n_labels)
-        return found
+        judged.check(table, n_labels=n_labels)
+        return judged
 
     def check(self, table: Table, *, n_labels: int) -> None:
         """Check that the human labels are possible for these items."""
@@ -280,18 +286,18 @@ def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Ch
     return Chances(cells, counts, chance, expected)
 
 
-def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | None]:
+def _drawn_together(first: Judged, second: Judged) -> tuple[Drawn | None, Chances | None]:
     """Return how the items of two judged sets were drawn if both declare the same."""
-    if one.drawn != two.drawn:
+    if first.drawn != second.drawn:
         raise UsageError(
             "the human-labelled items of the two sets were drawn in different ways, "
-            f"{one.drawn!r} and {two.drawn!r}; declare the same for both, or pass the "
+            f"{first.drawn!r} and {second.drawn!r}; declare the same for both, or pass the "
             f"probabilities of both as {param('drawn=')}"
         )
-    parts = [pool._chances() for pool in (one, two)]
-    same = one.drawn == "random" and n_labelled(one) * two.n == n_labelled(two) * one.n
-    if one.drawn in (None, "by_ratings") or same:
-        return one.drawn, None
+    parts = [pool._chances() for pool in (first, second)]
+    same = first.drawn == "random" and n_labelled(first) * second.n == n_labelled(second) * first.n
+    if first.drawn in (None, "by_ratings") or same:
+        return first.drawn, None
     expected = [part.expected for part in parts if part.expected is not None]
     return "probabilities", Chances(
         np.concatenate([part.cells for part in parts]),
@@ -302,7 +308,7 @@ def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | N
 
 
 def _judged(
-    said: Sequence[IntArray],
+    ratings: Sequence[IntArray],
     both: Sequence[IntArray],
     counts: AnyArray,
     people: AnyArray,
@@ -312,12 +318,12 @@ def _judged(
     chances: Chances | None,
 ) -> Judged:
     """Count equal cells; ``chances`` matches the rows of ``both`` and the strata of ``said``."""
-    strata, sizes = count_rows(said, n_labels=n_labels, weights=counts)
+    strata, sizes = count_rows(ratings, n_labels=n_labels, weights=counts)
     if chances is not None:
         expected = chances.expected
         if expected is not None:
-            place = place_rows(said, strata)
-            expected = sum_by(place, expected, size=len(strata))
+            index = place_rows(ratings, strata)
+            expected = sum_by(index, expected, size=len(strata))
         chances = Chances(
             *count_chances(
                 list(chances.cells.T), chances.counts, chances.chance, n_labels=n_labels
@@ -334,7 +340,7 @@ def _judged(
     )
 
 
-def agreement_patterns(said: IntArray) -> IntArray:
+def agreement_patterns(ratings: IntArray) -> IntArray:
     """Return a code for each pattern of agreement, regardless of class.
 
     Parameters
@@ -348,7 +354,7 @@ def agreement_patterns(said: IntArray) -> IntArray:
     [0, 1, 1, 2]
     """
     # Each column gets the index of the first equal column: (0, 0, 2) if only B differs.
-    firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
+    firsts = (ratings[:, :, None] == ratings[:, None, :]).argmax(axis=2)
     return distinct_rows(firsts).code
 
 
@@ -387,26 +393,26 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
     rows = align(verdicts, what="judged", beside={**beside, "drawn": column_of(drawn)})
     columns = [_bits(values, f"judged of {model!r}") for model, values in rows.models.items()]
     same_length(columns)
-    said = [column.codes for column in columns]
+    ratings = [column.codes for column in columns]
     known = []
     for name in beside:
-        there, places = _there(rows.beside[name], len(said[0]), name=name)
-        bits = np.full(len(said[0]), -1, dtype=np.int64)
-        if places.size:
-            bits[places] = _bits(there, name).codes
+        labels, positions = _labelled(rows.beside[name], len(ratings[0]), name=name)
+        bits = np.full(len(ratings[0]), -1, dtype=np.int64)
+        if positions.size:
+            bits[positions] = _bits(labels, name).codes
         known.append(bits)
-    seen = np.stack(known) >= 0
-    torn = np.flatnonzero(seen.any(axis=0) & ~seen.all(axis=0))
+    labelled = np.stack(known) >= 0
+    torn = np.flatnonzero(labelled.any(axis=0) & ~labelled.all(axis=0))
     if torn.size:
         raise DataError(
             f"{torn.size:,} items have human labels for some models only (first: row "
             f"{int(torn[0])}); label an item for every model, or use NaN for all of them"
         )
-    ones = np.ones_like(said[0])
+    ones = np.ones_like(ratings[0])
     fields = _counted(
-        [ones, *said],
+        [ones, *ratings],
         [ones, *known],
-        np.flatnonzero(seen.all(axis=0)),
+        np.flatnonzero(labelled.all(axis=0)),
         n_labels=2,
         drawn=drawn if isinstance(drawn, str) else rows.beside["drawn"],
     )
@@ -419,18 +425,18 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
     }
 
 
-def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray]:
+def _labelled(values: object, n: int, *, name: str) -> tuple[list[object], IntArray]:
     """Return the labels that are not missing, and the indices of their items."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
-    given: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
-    if len(given) != n:
+    labels: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
+    if len(labels) != n:
         raise DataError(
-            f"{name} has {len(given):,} values but the judge rated {n:,} items; pass one value "
+            f"{name} has {len(labels):,} values but the judge rated {n:,} items; pass one value "
             "per item, NaN or None for unlabelled items"
         )
-    places = [place for place, value in enumerate(given) if not is_missing(value)]
-    return [given[place] for place in places], np.array(places, dtype=np.int64)
+    positions = [position for position, value in enumerate(labels) if not is_missing(value)]
+    return [labels[position] for position in positions], np.array(positions, dtype=np.int64)
 
 
 def _bits(values: object, name: str) -> Column:
@@ -447,26 +453,30 @@ def _of_classes(
     """Count predictions against the judge's classes of all items and the human classes of some."""
     beside = {"human": human, "drawn": column_of(drawn)}
     rows = align(named(predictions), truth=judge, first="judge", beside=beside)
-    asked = [read_column(rows.truth, name="judge")]
-    asked += [read_column(one, name=f"predictions of {m!r}") for m, one in rows.models.items()]
-    same_length(asked)
-    there, places = _there(rows.beside["human"], len(asked[0].codes), name="human")
-    columns, findings = unify([*asked, read_column(there, name="human")])
+    judged_columns = [read_column(rows.truth, name="judge")]
+    judged_columns += [
+        read_column(predicted, name=f"predictions of {m!r}") for m, predicted in rows.models.items()
+    ]
+    same_length(judged_columns)
+    human_labels, positions = _labelled(
+        rows.beside["human"], len(judged_columns[0].codes), name="human"
+    )
+    columns, findings = unify([*judged_columns, read_column(human_labels, name="human")])
     known = {value for column in columns for value in column.values}
     if labels is not None:
         known |= set(check_labels(labels, like=known))
     ordered = sort_labels(known)
-    place = {label: code for code, label in enumerate(ordered)}
-    *said, told = [
-        np.array([place[value] for value in column.values], dtype=np.int64)[column.codes]
+    code_of = {label: code for code, label in enumerate(ordered)}
+    *ratings, human_codes = [
+        np.array([code_of[value] for value in column.values], dtype=np.int64)[column.codes]
         for column in columns
     ]
-    truth = np.full(len(said[0]), -1, dtype=np.int64)
-    truth[places] = told
+    truth = np.full(len(ratings[0]), -1, dtype=np.int64)
+    truth[positions] = human_codes
     fields = _counted(
-        said,
-        [truth, *said[1:]],
-        places,
+        ratings,
+        [truth, *ratings[1:]],
+        positions,
         n_labels=len(ordered),
         drawn=drawn if isinstance(drawn, str) else rows.beside["drawn"],
     )
@@ -487,7 +497,7 @@ class _Counts(TypedDict):
 
 
 def _counted(
-    said: Sequence[IntArray],
+    ratings: Sequence[IntArray],
     human: Sequence[IntArray],
     which: IntArray,
     *,
@@ -499,9 +509,9 @@ def _counted(
             "there are no human labels, so the judge's errors are unknown; label some items at "
             "random"
         )
-    people = [one[which] for one in human]
-    both = [*(one[which] for one in said), *people]
-    ones = np.ones(len(said[0]), dtype=np.int64)
+    people = [column[which] for column in human]
+    both = [*(column[which] for column in ratings), *people]
+    ones = np.ones(len(ratings[0]), dtype=np.int64)
     declared: Drawn | None = name_of(drawn)
     chances = None
     if drawn is not None and declared is None:
@@ -512,7 +522,7 @@ def _counted(
         expected = None if np.isnan(chance).any() else chance
         chances = Chances(np.column_stack(both), ones[: len(which)], chance[which], expected)
     pool = _judged(
-        said, both, ones, ones[: len(which)], n_labels=n_labels, drawn=declared, chances=chances
+        ratings, both, ones, ones[: len(which)], n_labels=n_labels, drawn=declared, chances=chances
     )
     return {"tables": (Table(*count_rows(people, n_labels=n_labels)),), "pool": pool}
 

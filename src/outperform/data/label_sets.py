@@ -76,7 +76,7 @@ def _is_nested_indicator(values: Any) -> bool:
         return False
     if len({len(row) for row in values}) != 1:
         return False
-    if any(isinstance(one, str) for row in values for one in row):
+    if any(isinstance(cell, str) for row in values for cell in row):
         return False
     return is_indicator(np.asarray(values))
 
@@ -113,9 +113,9 @@ def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None)
     return _in_order(known, sets, codes)
 
 
-def _cut(columns: IntArray, places: IntArray) -> list[tuple[int, ...]]:
+def _cut(columns: IntArray, bounds: IntArray) -> list[tuple[int, ...]]:
     """Split the concatenated columns of all rows at the row boundaries."""
-    every, ends = columns.tolist(), [0, *places.tolist(), len(columns)]
+    every, ends = columns.tolist(), [0, *bounds.tolist(), len(columns)]
     return [tuple(every[start:stop]) for start, stop in pairwise(ends)]
 
 
@@ -126,10 +126,10 @@ def _read_sparse(matrix: Any, *, name: str, labels: Sequence[Label] | None) -> S
     _refuse_others(rows.data[rows.data != 1], name=name)
     known = _named(labels, rows.shape[1], name=name)
     rows.sort_indices()
-    places: dict[tuple[int, ...], int] = {}
+    code_of: dict[tuple[int, ...], int] = {}
     cut = _cut(rows.indices, rows.indptr[1:-1])
-    found = [places.setdefault(one, len(places)) for one in cut]
-    return _in_order(known, list(places), np.array(found, dtype=np.int64))
+    codes = [code_of.setdefault(label_set, len(code_of)) for label_set in cut]
+    return _in_order(known, list(code_of), np.array(codes, dtype=np.int64))
 
 
 def _refuse_others(others: AnyArray, *, name: str) -> None:
@@ -142,8 +142,8 @@ def _refuse_others(others: AnyArray, *, name: str) -> None:
 
 def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
     codes: dict[tuple[type, Label], int] = {}
-    places: dict[tuple[int, ...], int] = {}
-    found = []
+    code_of: dict[tuple[int, ...], int] = {}
+    row_codes = []
     for row, item in enumerate(values):
         if not is_collection(item):
             raise DataError(
@@ -155,9 +155,11 @@ def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
         read = sorted(codes.setdefault((type(label), label), len(codes)) for label in own)
         if len(set(read)) != len(read):
             raise DataError(f"{name} has a label twice in row {row} (counted from 0): {own}")
-        found.append(places.setdefault(tuple(read), len(places)))
+        row_codes.append(code_of.setdefault(tuple(read), len(code_of)))
     _refuse_mixture({kind for kind, _ in codes}, name=name)
-    return _in_order([label for _, label in codes], list(places), np.array(found, dtype=np.int64))
+    return _in_order(
+        [label for _, label in codes], list(code_of), np.array(row_codes, dtype=np.int64)
+    )
 
 
 def _refuse_mixture(kinds: set[type], *, name: str) -> None:
@@ -173,9 +175,9 @@ def _in_order(
     ordered = sort_labels(set(labels))
     if len(ordered) != len(labels):
         raise UsageError(f"{param('labels')} must be distinct; got {list(labels)}")
-    place = {label: code for code, label in enumerate(ordered)}
-    moved, places = move_sets(sets, [place[label] for label in labels])
-    return SetColumn(ordered, moved, places[codes])
+    code_of = {label: code for code, label in enumerate(ordered)}
+    moved, new_codes = move_sets(sets, [code_of[label] for label in labels])
+    return SetColumn(ordered, moved, new_codes[codes])
 
 
 def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Sets, IntArray]:
@@ -186,10 +188,13 @@ def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Se
     >>> move_sets([(), (0,), (0, 1)], [-1, 0])
     (((), (0,)), array([0, 0, 1]))
     """
-    moved = [tuple(sorted(codes[label] for label in one if codes[label] >= 0)) for one in sets]
+    moved = [
+        tuple(sorted(codes[label] for label in label_set if codes[label] >= 0))
+        for label_set in sets
+    ]
     ordered = tuple(sorted(set(moved)))
-    place = {one: code for code, one in enumerate(ordered)}
-    return ordered, np.array([place[one] for one in moved], dtype=np.int64)
+    code_of = {label_set: code for code, label_set in enumerate(ordered)}
+    return ordered, np.array([code_of[label_set] for label_set in moved], dtype=np.int64)
 
 
 def join_sets(
@@ -199,12 +204,15 @@ def join_sets(
     known = {label for labels, _ in columns for label in labels}
     _refuse_mixture({type(label) for labels, _ in columns for label in labels}, name="label sets")
     ordered = sort_labels(known)
-    place = {label: code for code, label in enumerate(ordered)}
-    moved = [move_sets(sets, [place[label] for label in labels]) for labels, sets in columns]
-    union = tuple(sorted({one for sets, _ in moved for one in sets}))
-    code_of = {one: code for code, one in enumerate(union)}
-    places = [np.array([code_of[one] for one in sets], dtype=np.int64)[at] for sets, at in moved]
-    return ordered, union, places
+    label_codes = {label: code for code, label in enumerate(ordered)}
+    moved = [move_sets(sets, [label_codes[label] for label in labels]) for labels, sets in columns]
+    union = tuple(sorted({label_set for sets, _ in moved for label_set in sets}))
+    code_of = {label_set: code for code, label_set in enumerate(union)}
+    row_codes = [
+        np.array([code_of[label_set] for label_set in sets], dtype=np.int64)[at]
+        for sets, at in moved
+    ]
+    return ordered, union, row_codes
 
 
 def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Coded:
@@ -213,12 +221,16 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
     ``labels`` names the columns of matrices; with collections, it adds labels that never occur.
     """
     _refuse_tags([values for values in columns.values() if not is_matrix(values)])
-    frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
+    frames = [
+        _column_names(values, name=name) for name, values in columns.items() if is_frame(values)
+    ]
     names = frames[0] if labels is None and frames else labels  # by position, as in scikit-learn
     read = {
         name: read_label_sets(values, name=name, labels=names) for name, values in columns.items()
     }
-    _refuse_other_columns({name: one for name, one in read.items() if is_matrix(columns[name])})
+    _refuse_other_columns(
+        {name: column for name, column in read.items() if is_matrix(columns[name])}
+    )
     (first, truth), *others = read.items()
     for name, column in others:
         if len(column.codes) != len(truth.codes):
@@ -229,10 +241,10 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
     if not len(truth.codes):
         raise DataError(f"{first} has no rows; at least one item is needed")
     known = [(column.labels, column.sets) for column in read.values()]
-    ordered, union, places = join_sets([*known, (() if labels is None else tuple(labels), ())])
+    ordered, union, new_codes = join_sets([*known, (() if labels is None else tuple(labels), ())])
     if not ordered:
         raise DataError("neither the truth nor the predictions contain any label")
-    codes = [at[column.codes] for at, column in zip(places, read.values(), strict=False)]
+    codes = [at[column.codes] for at, column in zip(new_codes, read.values(), strict=False)]
     return Coded(ordered, union, codes)
 
 
@@ -291,7 +303,7 @@ def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
 def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
     """Reject matrices with different labels, because one of them may have lost a column."""
     for name, column in matrices.items():
-        first, known = next((one, other.labels) for one, other in matrices.items())
+        first, known = next((name, other.labels) for name, other in matrices.items())
         odd = sorted(set(known) ^ set(column.labels), key=str)
         if odd:
             raise DataError(
@@ -307,21 +319,21 @@ def prune_sets(
     kept = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
     if len(kept) == len(sets):
         return tuple(tables), sets, slices
-    places = np.zeros(len(sets), dtype=np.int64)
-    places[kept] = np.arange(len(kept))
-    moved = tuple(table.recode(places, n_labels=len(kept)) for table in tables)
-    divided = None if slices is None else slices.recode(places, n_labels=len(kept))
+    new_codes = np.zeros(len(sets), dtype=np.int64)
+    new_codes[kept] = np.arange(len(kept))
+    moved = tuple(table.recode(new_codes, n_labels=len(kept)) for table in tables)
+    divided = None if slices is None else slices.recode(new_codes, n_labels=len(kept))
     return moved, tuple(sets[code] for code in kept), divided
 
 
-class Held(NamedTuple):
+class RowLabels(NamedTuple):
     """Labels of some rows: one entry per row and label."""
 
     row: IntArray  # (n_entries,) sorted
     label: IntArray  # (n_entries,) sorted within a row
 
 
-def labels_of(sets: Sets, codes: IntArray) -> Held:
+def labels_of(sets: Sets, codes: IntArray) -> RowLabels:
     """Return the labels in the label sets that have these codes.
 
     Examples
@@ -329,20 +341,22 @@ def labels_of(sets: Sets, codes: IntArray) -> Held:
     >>> labels_of(((), (0, 2)), np.array([1, 0, 1])).label.tolist()
     [0, 2, 0, 2]
     """
-    sizes = np.array([len(one) for one in sets], dtype=np.int64)
-    flat = np.array([label for one in sets for label in one], dtype=np.int64)
+    sizes = np.array([len(label_set) for label_set in sets], dtype=np.int64)
+    flat = np.array([label for label_set in sets for label in label_set], dtype=np.int64)
     starts = np.cumsum(sizes) - sizes
     n = sizes[codes]
     ends = np.cumsum(n)
     within = np.arange(int(n.sum())) - np.repeat(ends - n, n)
-    return Held(np.repeat(np.arange(len(codes)), n), flat[np.repeat(starts[codes], n) + within])
+    return RowLabels(
+        np.repeat(np.arange(len(codes)), n), flat[np.repeat(starts[codes], n) + within]
+    )
 
 
-def labels_in_both(one: Held, two: Held, *, n_labels: int) -> Held:
+def labels_in_both(first: RowLabels, second: RowLabels, *, n_labels: int) -> RowLabels:
     """Return the labels that two columns share in the same row."""
-    left, right = (held.row * n_labels + held.label for held in (one, two))
+    left, right = (pairs.row * n_labels + pairs.label for pairs in (first, second))
     shared = np.intersect1d(left, right, assume_unique=True)
-    return Held(*np.divmod(shared, max(n_labels, 1)))
+    return RowLabels(*np.divmod(shared, max(n_labels, 1)))
 
 
 def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
@@ -350,8 +364,8 @@ def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
     actual, predicted = (labels_of(sets, codes) for codes in table.cells.T)
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     sums = []
-    for held in (hits, actual, predicted):
-        sums.append(sum_by(held.label, table.counts[held.row], size=n_labels))
+    for pairs in (hits, actual, predicted):
+        sums.append(sum_by(pairs.label, table.counts[pairs.row], size=n_labels))
     return ClassCounts(*sums)
 
 
@@ -361,5 +375,5 @@ def item_margins(table: Table, sets: Sets, *, model: int, n_labels: int) -> Clas
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     n_cells = len(table.cells)
     return ClassCounts(
-        *(np.bincount(held.row, minlength=n_cells) for held in (hits, actual, predicted))
+        *(np.bincount(pairs.row, minlength=n_cells) for pairs in (hits, actual, predicted))
     )

@@ -84,9 +84,9 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
     indexed = [name for name, values in columns.items() if _has_index(values)]
     aligned, moved = {name: unmasked(values) for name, values in columns.items()}, []
     for name in indexed[1:]:
-        places = _places(columns, indexed[0], name)
-        if places is not None:
-            aligned[name] = columns[name].iloc[places]
+        positions = _places(columns, indexed[0], name)
+        if positions is not None:
+            aligned[name] = columns[name].iloc[positions]
             moved.append(name)
     if not moved:
         return aligned, _shuffled(columns, indexed)
@@ -97,8 +97,8 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
             "has no index, so its order is unclear; give all of them an index, or pass "
             ".to_numpy() to compare by position"
         )
-    found = finding("aligned_by_index", moved=listed(moved), first=leading)
-    return aligned, (found, *_shuffled(columns, indexed))
+    reordered = finding("aligned_by_index", moved=listed(moved), first=leading)
+    return aligned, (reordered, *_shuffled(columns, indexed))
 
 
 def _shuffled(columns: Mapping[str, Any], indexed: Sequence[str]) -> tuple[Finding, ...]:
@@ -130,21 +130,21 @@ def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | Non
     wanted, own = columns[first].index, columns[name].index
     if len(wanted) != len(own) or wanted.equals(own):
         return None  # different lengths raise an error when columns are read
-    for one, index in ((first, wanted), (name, own)):
+    for column, index in ((first, wanted), (name, own)):
         if not index.is_unique:
             twice = _shown(index[index.duplicated()][0])
             raise DataError(
-                f"{first} and {name} have different indices, and that of {one} contains {twice} "
+                f"{first} and {name} have different indices, and that of {column} contains {twice} "
                 f"twice, so rows cannot be matched; {_MEND}"
             )
-    places: IntArray = np.asarray(own.get_indexer(wanted), dtype=np.int64)
-    if (places < 0).any():
-        lacking = _shown(wanted[int(np.flatnonzero(places < 0)[0])])
+    positions: IntArray = np.asarray(own.get_indexer(wanted), dtype=np.int64)
+    if (positions < 0).any():
+        lacking = _shown(wanted[int(np.flatnonzero(positions < 0)[0])])
         raise DataError(
             f"{first} and {name} have the same number of rows but different indices: only {first} "
             f"has {lacking}; {_MEND}"
         )
-    return None if (places == np.arange(len(places))).all() else places
+    return None if (positions == np.arange(len(positions))).all() else positions
 
 
 def _shown(value: object) -> str:
@@ -182,7 +182,7 @@ def is_file(value: object) -> bool:
 
 def as_table(values: Any) -> Any:
     """Convert a Hugging Face data set to Arrow with class names; return anything else unchanged."""
-    kinds = {one.__name__ for one in type(values).__mro__ if one.__module__[:9] == "datasets."}
+    kinds = {base.__name__ for base in type(values).__mro__ if base.__module__[:9] == "datasets."}
     if kinds & {"DatasetDict", "IterableDatasetDict"}:
         raise UsageError(f"choose a split, e.g. data[{next(iter(values), 'test')!r}]")
     if "IterableDataset" in kinds:
@@ -191,12 +191,12 @@ def as_table(values: Any) -> Any:
         return values
     table = values.with_format("arrow")[:]  # the selected rows, in their order
     features: dict[str, object] = values.features
-    for place, (name, feature) in enumerate(features.items()):
+    for position, (name, feature) in enumerate(features.items()):
         if type(feature).__name__ == "ClassLabel":
             codes: IntArray = table[name].to_numpy()  # -1 means no class, and comes last
             names: AnyArray = np.array([*getattr(feature, "names", ()), None], dtype=object)
             classes: AnyArray = names[np.where(codes >= 0, codes, -1).astype(np.int64)]
-            table = table.set_column(place, name, [classes])
+            table = table.set_column(position, name, [classes])
     return table
 
 
@@ -205,7 +205,7 @@ def column_names(frame: Any, *, name: str) -> list[Any]:
     # In Arrow, `columns` are the data, not the names.
     names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     if len(set(names)) != len(names):
-        twice = next(one for place, one in enumerate(names) if one in names[:place])
+        twice = next(column for position, column in enumerate(names) if column in names[:position])
         raise DataError(f"{name} has two columns named {twice!r}; rename one of them")
     return names
 
@@ -213,7 +213,7 @@ def column_names(frame: Any, *, name: str) -> list[Any]:
 def frame_columns(frame: Any, *, name: str) -> dict[Any, Any]:
     """Return the columns of a frame by name, each with the frame's index if it has one."""
     frame = as_table(frame)
-    return {one: frame[one] for one in column_names(frame, name=name)}
+    return {column: frame[column] for column in column_names(frame, name=name)}
 
 
 def only_column(values: Any, *, name: str) -> Any:
@@ -251,7 +251,7 @@ def is_indicator(array: AnyArray) -> bool:
     if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
         return False
     if array.dtype.kind == "O":  # nullable types of pandas, and non-numbers
-        return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
+        return all(isinstance(value, (Real, np.bool_)) and value in (0, 1) for value in array.flat)
     return bool(((array == 0) | (array == 1)).all())
 
 
@@ -312,9 +312,11 @@ def read_right(values: object, *, name: str, hint: str = "") -> Column:
 def read_column(values: object, *, name: str, missing: MissingTexts = UNDECLARED) -> Column:
     """Read one column of labels; raise an error for values that cannot be classes."""
     column = _read_column(unmasked(only_column(values, name=name)), name=name)
-    gone = [code for code, value in enumerate(column.values) if value in (missing.na_values or ())]
-    if gone:
-        rows = np.flatnonzero(np.isin(column.codes, gone))
+    missing_codes = [
+        code for code, value in enumerate(column.values) if value in (missing.na_values or ())
+    ]
+    if missing_codes:
+        rows = np.flatnonzero(np.isin(column.codes, missing_codes))
         _refuse_missing(rows, [column.values[code] for code in column.codes], name=name)
     return column
 
@@ -358,8 +360,8 @@ def _read_objects(values: Sequence[object] | AnyArray, *, name: str) -> Column:
     types: set[type] = set()
     text = isinstance(values, np.ndarray) and values.dtype.kind == "U"
     for start, chunk in _chunks(values):
-        found = {str} if text else set(map(type, chunk))
-        types |= found
+        chunk_types = {str} if text else set(map(type, chunk))
+        types |= chunk_types
         _check_types(types, chunk, start, name=name)
         codes[start : start + len(chunk)] = np.fromiter(
             map(index.__getitem__, chunk), dtype=np.int64, count=len(chunk)
@@ -449,7 +451,7 @@ def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
     try:
         "".join(texts).encode("utf-8")  # two consecutive surrogates would not be joined
     except UnicodeEncodeError:
-        bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
+        bad = next(text for text in texts if any("\ud800" <= letter <= "\udfff" for letter in text))
         raise DataError(
             f"{name} contains {bad!a}, which is not valid Unicode text (a lone surrogate); read "
             "the text with the right encoding, or replace such characters, e.g. with "
@@ -543,23 +545,23 @@ LABEL_FINDINGS = ("empty_label", "looks_missing", "near_duplicate_labels")
 
 def label_findings(labels: Sequence[Label], *, empty_is_label: bool = False) -> tuple[Finding, ...]:
     """Report possible mistakes in the labels: near-duplicates and an empty class."""
-    found = []
+    findings = []
     texts = [label for label in labels if isinstance(label, str)]
     if "" in texts and not empty_is_label:
-        found.append(finding("empty_label"))
+        findings.append(finding("empty_label"))
     twins = _near_duplicates(texts)
     if twins:
         pairs = clauses([quoted(pair, escaped=True) for pair in twins], most=5)
-        found.append(finding("near_duplicate_labels", pairs=pairs))
-    return tuple(found)
+        findings.append(finding("near_duplicate_labels", pairs=pairs))
+    return tuple(findings)
 
 
 def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
-    seen: dict[str, str] = {}
+    first_of: dict[str, str] = {}
     twins = []
     for text in texts:
-        if seen.setdefault(spelling(text), text) != text:
-            twins.append((seen[spelling(text)], text))
+        if first_of.setdefault(spelling(text), text) != text:
+            twins.append((first_of[spelling(text)], text))
     return twins
 
 
@@ -588,7 +590,7 @@ def spelling(label: Label) -> str:
     (True, 'b', '1')
     """
     text = unicodedata.normalize("NFKC", str(label)).casefold()
-    text = "".join(one for one in text if unicodedata.category(one) != "Cf").strip()
+    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf").strip()
     text = text.strip(_AROUND) or text
     text = _NAMED_NUMBER.sub("", _BETWEEN_LETTERS.sub("", text))
     if number := _NUMBER.fullmatch(text):

@@ -105,8 +105,8 @@ class MissingTexts:
         text_file
             As for :meth:`of`.
         """
-        gone = set(self.of(text_file=text_file))
-        return [None if isinstance(one, str) and one in gone else one for one in values]
+        missing = set(self.of(text_file=text_file))
+        return [None if isinstance(value, str) and value in missing else value for value in values]
 
     def undeclared(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Drop findings about texts that the user has declared.
@@ -120,7 +120,7 @@ class MissingTexts:
             *(() if self.na_values is None else ("looks_missing",)),
             *(("empty_label",) if self.empty_is_label else ()),
         }
-        return tuple(one for one in findings if one.name not in declared)
+        return tuple(finding for finding in findings if finding.name not in declared)
 
 
 UNDECLARED = MissingTexts()
@@ -150,12 +150,12 @@ def label_findings_of(
     if not odd:
         return ()
     parts = []
-    for name, table, place in _columns(tables, models):
+    for name, table, column in _columns(tables, models):
         for code, label in odd.items():
             own = [code] if sets is None else [at for at, each in enumerate(sets) if code in each]
             # Each row contains one of these codes, so the counts can be added. NumPy is not
             # imported here because the command line imports this module to print its help.
-            number = sum(table.sum_where(table.cells[:, place] == each) for each in own)
+            number = sum(table.sum_where(table.cells[:, column] == each) for each in own)
             if number:
                 parts.append(f"{label!r} in {name} ({counted(number, 'items')})")
     if not parts:
@@ -167,5 +167,5 @@ def _columns(tables: Sequence[Table], models: Sequence[str]) -> Iterator[tuple[s
     """Yield the name of each column, its table, and its index there."""
     yield "the truth", tables[0], 0
     paired = len(tables) == 1
-    for place, model in enumerate(models):
-        yield repr(model), tables[0 if paired else place], place + 1 if paired else 1
+    for index, model in enumerate(models):
+        yield repr(model), tables[0 if paired else index], index + 1 if paired else 1

@@ -105,24 +105,24 @@ class Moments:
         """Return the moments of some models, in this order."""
         shared = [term for term in self.terms[:-1] if term[1] is None]
         own = [term for model in models for term in self.terms if term[1] == model]
-        places = [self.models.index(model) for model in models]
+        positions = [self.models.index(model) for model in models]
         return replace(
             self.keep((*shared, *own, SIZE)),
             models=tuple(models),
-            low=self.low[places],
-            high=self.high[places],
-            apart=self.apart[np.ix_(places, places)],
+            low=self.low[positions],
+            high=self.high[positions],
+            apart=self.apart[np.ix_(positions, positions)],
         )
 
     def keep(self, terms: tuple[Term, ...]) -> Moments:
         """Return the moments of some terms."""
-        places = [self.terms.index(term) for term in terms]
+        positions = [self.terms.index(term) for term in terms]
         return replace(
             self,
             terms=terms,
-            totals=self.totals[places],
-            products=self.products[np.ix_(places, places)],
-            heavy=self.heavy[:, places],
+            totals=self.totals[positions],
+            products=self.products[np.ix_(positions, positions)],
+            heavy=self.heavy[:, positions],
         )
 
     def __add__(self, other: Moments) -> Moments:
@@ -138,19 +138,19 @@ class Moments:
                 "groups that occur in both parts cannot be matched; read all files at once"
             )
         terms = tuple(term for term in self.terms if term in other.terms)
-        one, two = self.keep(terms), other.keep(terms).moved(self.origin)
+        first, second = self.keep(terms), other.keep(terms).moved(self.origin)
         both = replace(
-            one,
-            n_units=one.n_units + two.n_units,
-            totals=one.totals + two.totals,
-            products=one.products + two.products,
-            heavy=np.concatenate([one.heavy, two.heavy]),
-            low=np.minimum(one.low, two.low),
-            high=np.maximum(one.high, two.high),
-            apart=one.apart + two.apart,
+            first,
+            n_units=first.n_units + second.n_units,
+            totals=first.totals + second.totals,
+            products=first.products + second.products,
+            heavy=np.concatenate([first.heavy, second.heavy]),
+            low=np.minimum(first.low, second.low),
+            high=np.maximum(first.high, second.high),
+            apart=first.apart + second.apart,
         )
         extreme = np.abs(both.heavy @ both.influences().T).max(axis=1, initial=0.0)
-        most = max(len(one.heavy), len(two.heavy), _LISTED)
+        most = max(len(first.heavy), len(second.heavy), _LISTED)
         largest = np.argsort(-extreme, kind="stable")[:most]
         return replace(both, heavy=both.heavy[np.sort(largest)])
 
@@ -159,15 +159,15 @@ class Moments:
         step = self.origin - origin
         if step == 0:
             return self
-        place = {term: index for index, term in enumerate(self.terms)}
+        index_of = {term: index for index, term in enumerate(self.terms)}
         matrix = np.eye(len(self.terms))
-        for (name, model), index in place.items():
+        for (name, model), index in index_of.items():
             if name in ("value", "target"):
                 matrix[index, -1] = step
             elif name == "target square":
-                matrix[index, [place["target", None], -1]] = 2 * step, step * step
+                matrix[index, [index_of["target", None], -1]] = 2 * step, step * step
             elif name == "product":
-                matrix[index, place["residual", model]] = step
+                matrix[index, index_of["residual", model]] = step
         return replace(
             self,
             origin=origin,
@@ -184,9 +184,9 @@ class Moments:
         """
         rows = np.eye(len(self.terms))[:-1]
         rows[:, -1] -= self.totals[:-1] / self.totals[-1]
-        place = {term: index for index, term in enumerate(self.terms)}
+        index_of = {term: index for index, term in enumerate(self.terms)}
         pairs = [
-            rows[place[name, a]] - rows[place[name, b]]
+            rows[index_of[name, a]] - rows[index_of[name, b]]
             for name in dict.fromkeys(name for name, model in self.terms if model is not None)
             for a, b in combinations(self.models[:_MOST_PAIRED], 2)
         ]
@@ -227,7 +227,7 @@ class Moments:
         gammas of shape m, and m is so large that the sum over them is a normal variable for all
         purposes. Nothing depends on the order of rows or models.
         """
-        order = sorted(range(len(self.terms)), key=lambda place: self.terms[place][1] or "")
+        order = sorted(range(len(self.terms)), key=lambda index: self.terms[index][1] or "")
         heavy = self.heavy[np.lexsort(self.heavy[:, order[::-1]].T)]
         n = self.n_others
         if n <= 0:
@@ -263,10 +263,10 @@ def _root(spread: FloatArray) -> FloatArray:
     """
     left, size = spread.copy(), np.maximum(np.diag(spread), 0.0)
     root = np.zeros_like(spread)
-    for place in range(len(left)):
-        if left[place, place] > _FLAT * size[place]:
-            root[place:, place] = left[place:, place] / np.sqrt(left[place, place])
-            left -= np.outer(root[:, place], root[:, place])
+    for pivot in range(len(left)):
+        if left[pivot, pivot] > _FLAT * size[pivot]:
+            root[pivot:, pivot] = left[pivot:, pivot] / np.sqrt(left[pivot, pivot])
+            left -= np.outer(root[:, pivot], root[:, pivot])
     return root
 
 
@@ -315,8 +315,8 @@ def moments_of(kind: Kind, by_model: Mapping[str, FloatArray], codes: IntArray |
         high=np.array([column.max() for column in predicted]),
         apart=differ + differ.T,
     )
-    known = [place for place, total in enumerate(whole.totals) if total == total]
-    whole, units = whole.keep(tuple(whole.terms[place] for place in known)), units[known]
+    known = [index for index, total in enumerate(whole.totals) if total == total]
+    whole, units = whole.keep(tuple(whole.terms[index] for index in known)), units[known]
     extreme = np.zeros(units.shape[1])
     for row in whole.influences():
         np.maximum(extreme, np.abs(row @ units), out=extreme)

@@ -168,7 +168,7 @@ class Outcomes(Constructors, ByKeyword):
     @property
     def weighted(self) -> bool:
         """Whether items have importance weights; counts are still numbers of items."""
-        return any(one.groups is not None and one.groups.weighted for one in self.tables)
+        return any(table.groups is not None and table.groups.weighted for table in self.tables)
 
     @property
     def cells(self) -> int:
@@ -260,8 +260,8 @@ class Outcomes(Constructors, ByKeyword):
         positive = clear_positive(self.labels)
         if pos_label is not None:
             positive = self.labels[code_of(self, pos_label)]
-        found = Prevalence.from_param(shares, self, positive=positive)
-        return replace(self, prevalence=found)
+        prevalence = Prevalence.from_param(shares, self, positive=positive)
+        return replace(self, prevalence=prevalence)
 
     def select(self, models: Sequence[str]) -> Outcomes:
         """Keep some models and sum over the others.
@@ -271,22 +271,22 @@ class Outcomes(Constructors, ByKeyword):
         models
             Names of the models, in the new order.
         """
-        places = [self._place(model) for model in models]
-        if len(set(places)) != len(places):
+        positions = [self._place(model) for model in models]
+        if len(set(positions)) != len(positions):
             raise UsageError(f"each model can be selected only once; got {list(models)}")
         if not self.paired:
-            chosen = tuple(self.tables[p] for p in places)
+            chosen = tuple(self.tables[p] for p in positions)
             return replace(self, models=tuple(models), tables=chosen)._looked_over()
-        if places == list(range(len(self.models))):
+        if positions == list(range(len(self.models))):
             return self
         if self.pool is not None:
-            return self._reordered(places)
+            return self._reordered(positions)
         slices = self.slices
         if slices is not None:
-            slices = slices.columns(places, n_labels=n_codes(self))
+            slices = slices.columns(positions, n_labels=n_codes(self))
             slices = slices.without_code(self.n_classes) if self.kind == "spans" else slices
         selected = replace(
-            self, models=tuple(models), tables=(self._columns(places),), slices=slices
+            self, models=tuple(models), tables=(self._columns(positions),), slices=slices
         )
         if self.kind == "label_sets":
             over = selected._over(self.labels, self.sets, np.arange(len(self.sets)))
@@ -334,10 +334,10 @@ class Outcomes(Constructors, ByKeyword):
         refuse_lost_prevalence(self, "binarize()")
         chosen = code_of(self, label)
         if self.kind == "label_sets":
-            codes = np.array([chosen in one for one in self.sets], dtype=np.int64)
+            codes = np.array([chosen in label_set for label_set in self.sets], dtype=np.int64)
             bare = replace(self, never_true=())
-            found = replace(bare._recoded(codes, (False, True)), kind="classes", sets=())
-            return replace(found, _items=None)
+            binary = replace(bare._recoded(codes, (False, True)), kind="classes", sets=())
+            return replace(binary, _items=None)
         codes = np.zeros(self.n_classes, dtype=np.int64)
         codes[chosen] = 1
         meaning = {known: code == chosen for code, known in enumerate(self.labels)}
@@ -371,12 +371,12 @@ class Outcomes(Constructors, ByKeyword):
         )
         refuse_lost_prevalence(self, "split_labels()")
         labels, sets, codes = split_texts(self.labels, separator)
-        findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
+        findings = tuple(finding for finding in self.findings if finding.name not in LABEL_FINDINGS)
         moved = replace(self, kind="label_sets", findings=findings + label_findings(labels))
-        named = [frozenset(labels[one] for one in sets[code]) for code in codes]
+        named = [frozenset(labels[label] for label in sets[code]) for code in codes]
         meaning = dict(zip(self.labels, named, strict=True))
         split = moved._over(labels, sets, codes)._with_items(meaning)
-        if any(one.name == "looks_missing" for one in self.findings):
+        if any(finding.name == "looks_missing" for finding in self.findings):
             about = label_findings_of(labels, split.tables, split.models, split.sets)
             return replace(split, findings=split.findings + about)
         return split
@@ -408,7 +408,7 @@ class Outcomes(Constructors, ByKeyword):
         """
         if self.slices is None:
             raise UsageError(f"these outcomes have no slices; define them with {param('by=')}")
-        table = self.slices.at(self.slices.place(*key))
+        table = self.slices.at(self.slices.index_of(*key))
         own = replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
         if self.kind == "label_sets":
             own = own._over(self.labels, self.sets, np.arange(len(self.sets)))
@@ -443,8 +443,8 @@ class Outcomes(Constructors, ByKeyword):
         >>> seen.with_never_true(["refusal"]).never_true
         ('refusal',)
         """
-        found = check_labels(labels, like=set(self.labels), name="never_true")
-        return replace(self, never_true=tuple(dict.fromkeys((*self.never_true, *found))))
+        checked = check_labels(labels, like=set(self.labels), name="never_true")
+        return replace(self, never_true=tuple(dict.fromkeys((*self.never_true, *checked))))
 
     def in_pool(self, pool: Outcomes) -> Outcomes:
         """Mark the items as selected from a pool based on both models' predictions.
@@ -478,8 +478,8 @@ class Outcomes(Constructors, ByKeyword):
         return replace(self, _items=self._items and self._items.renamed(meaning))
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
-        place = {label: code for code, label in enumerate(labels)}
-        kept = [place.get(label, -1) for label in self.labels]  # -1 if it never occurs
+        code_by_label = {label: code for code, label in enumerate(labels)}
+        kept = [code_by_label.get(label, -1) for label in self.labels]  # -1 if it never occurs
         if self.kind == "label_sets":
             return self._over(labels, *move_sets(self.sets, kept))
         codes = np.array(kept + [len(labels)] * (self.kind == "spans"), dtype=np.int64)
@@ -500,18 +500,18 @@ class Outcomes(Constructors, ByKeyword):
         pool = None if self.pool is None else self.pool.recode(codes, n_labels=n_codes)
         return replace(self, labels=labels, tables=tables, slices=slices, pool=pool)
 
-    def _reordered(self, places: list[int]) -> Outcomes:
+    def _reordered(self, positions: list[int]) -> Outcomes:
         """Reorder the models of a pool; without a judge, none can be dropped."""
         assert self.pool is not None
-        if len(places) != len(self.models) and not isinstance(self.pool, Judged):
+        if len(positions) != len(self.models) and not isinstance(self.pool, Judged):
             refuse_pool(
                 self,
                 "one model is not enough; for a single model, compare both and use c.a or "
                 "c.b of the result",
             )
-        pool = self.pool.columns(places, n_labels=n_codes(self))
-        models = tuple(self.models[place] for place in places)
-        return replace(self, models=models, tables=(self._columns(places),), pool=pool)
+        pool = self.pool.columns(positions, n_labels=n_codes(self))
+        models = tuple(self.models[position] for position in positions)
+        return replace(self, models=models, tables=(self._columns(positions),), pool=pool)
 
     def _place(self, model: str) -> int:
         if model not in self.models:
@@ -526,10 +526,10 @@ class Outcomes(Constructors, ByKeyword):
         """Separate table of each model, computed only once."""
         if not self.paired:
             return self.tables
-        return tuple(self._columns([place]) for place in range(len(self.models)))
+        return tuple(self._columns([position]) for position in range(len(self.models)))
 
-    def _columns(self, places: Sequence[int]) -> Table:
-        table = self.tables[0].columns(places, n_labels=n_codes(self))
+    def _columns(self, positions: Sequence[int]) -> Table:
+        table = self.tables[0].columns(positions, n_labels=n_codes(self))
         if self.kind != "spans":
             return table
         # Spurious spans of the dropped models are no longer spans.
@@ -539,8 +539,8 @@ class Outcomes(Constructors, ByKeyword):
         """Return the codes of the types of spans that occur."""
         if self.kind != "spans":
             return set()
-        found = {int(code) for table in self.tables for code in np.unique(table.cells)}
-        return found - {self.n_classes}
+        types = {int(code) for table in self.tables for code in np.unique(table.cells)}
+        return types - {self.n_classes}
 
     def _without(self, types: set[int]) -> Outcomes:
         """Drop types that no longer occur, because an average over types must not include them."""
@@ -574,7 +574,7 @@ class Outcomes(Constructors, ByKeyword):
 
     def _text(self) -> str:
         """Return the counts and labels, without their sources."""
-        findings = tuple(one for one in self.findings if one.name not in DOUBLED)
+        findings = tuple(finding for finding in self.findings if finding.name not in DOUBLED)
         return json.dumps(content(replace(self, findings=findings)))
 
     def __hash__(self) -> int:
@@ -591,11 +591,11 @@ def true_codes(outcomes: Outcomes) -> IntArray:
 
 def occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
     """Return the codes of the classes, types or labels in some columns of cells."""
-    found = np.unique(np.concatenate(columns))
+    codes = np.unique(np.concatenate(columns))
     if outcomes.kind == "label_sets":
-        labels = {label for code in found.tolist() for label in outcomes.sets[code]}
+        labels = {label for code in codes.tolist() for label in outcomes.sets[code]}
         return np.array(sorted(labels), dtype=np.int64)
-    return found[found < outcomes.n_classes]  # the code after the last means "no span"
+    return codes[codes < outcomes.n_classes]  # the code after the last means "no span"
 
 
 def refuse_true(outcomes: Outcomes) -> None:
@@ -621,14 +621,14 @@ def n_codes(outcomes: Outcomes) -> int:
     return len(outcomes.labels) + (outcomes.kind == "spans")
 
 
-def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
+def sharing_sets(first: Outcomes, second: Outcomes) -> tuple[Outcomes, Outcomes]:
     """Recode outcomes to the same labels and the same label sets."""
-    if one.kind != "label_sets" or one.sets == two.sets:
-        return one, two
-    _, sets, codes = join_sets([(each.labels, each.sets) for each in (one, two)])
+    if first.kind != "label_sets" or first.sets == second.sets:
+        return first, second
+    _, sets, codes = join_sets([(each.labels, each.sets) for each in (first, second)])
     left, right = (
         replace(each._recoded(own, each.labels, n_codes=len(sets)), sets=sets)
-        for each, own in zip((one, two), codes, strict=True)
+        for each, own in zip((first, second), codes, strict=True)
     )
     return left, right
 
@@ -666,17 +666,17 @@ def choose_from_pool(outcomes: Outcomes, pool: Outcomes) -> Outcomes:
     known = set(outcomes.labels)
     wanted = sort_labels(known | set(check_labels(pool.labels, like=known)))
     left, right = outcomes._relabel(wanted), pool._relabel(wanted)
-    found = Pool(cells=right.tables[0].cells, counts=right.tables[0].counts)
-    found.check(left.tables[0], n_labels=len(wanted))
+    chosen = Pool(cells=right.tables[0].cells, counts=right.tables[0].counts)
+    chosen.check(left.tables[0], n_labels=len(wanted))
     findings = tuple(dict.fromkeys((*left.findings, *right.findings)))
-    return replace(left, pool=found, findings=findings, _repeated=())
+    return replace(left, pool=chosen, findings=findings, _repeated=())
 
 
 def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
     refuse_pool(outcomes, "they already have one")
     plain = all(
-        one.kind == "classes" and one.groups is None and one.slices is None and one.paired
-        for one in (outcomes, pool)
+        part.kind == "classes" and part.groups is None and part.slices is None and part.paired
+        for part in (outcomes, pool)
     )
     if not plain or len(outcomes.models) != 2:
         raise UsageError(
@@ -733,14 +733,14 @@ def source_of(outcomes: Outcomes, name: str = "") -> Source:
     tables = ordered.tables
     used = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
     names = [_label(ordered, code) for code in used.tolist()]
-    found = hashlib.sha256(json.dumps([ordered.kind, ordered.models, names]).encode("ascii"))
+    digest = hashlib.sha256(json.dumps([ordered.kind, ordered.models, names]).encode("ascii"))
     for table in tables:
         cells = np.searchsorted(used, table.cells).astype("<i8")
-        found.update(f"\n{cells.shape}\n".encode("ascii"))
-        found.update(cells.tobytes())
-        found.update(json.dumps(table.counts.tolist()).encode("ascii"))
+        digest.update(f"\n{cells.shape}\n".encode("ascii"))
+        digest.update(cells.tobytes())
+        digest.update(json.dumps(table.counts.tolist()).encode("ascii"))
     telling = max(log_chance(table.counts) for table in tables) < math.log(CHANCE)
-    return Source(name, outcomes.n, found.hexdigest(), telling)
+    return Source(name, outcomes.n, digest.hexdigest(), telling)
 
 
 def _label(outcomes: Outcomes, code: int) -> Any:
@@ -749,70 +749,79 @@ def _label(outcomes: Outcomes, code: int) -> Any:
     return outcomes.labels[code] if code < len(outcomes.labels) else None  # None: no span
 
 
-def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
+def refuse_unlike(outcomes: Outcomes, other: Outcomes) -> None:
     """Raise an error with advice if two outcomes are not of the same kind."""
-    if set(one.models) != set(other.models):
+    if set(outcomes.models) != set(other.models):
         raise UsageError(
-            f"outcomes of different models cannot be added: {one.models}, {other.models}"
+            f"outcomes of different models cannot be added: {outcomes.models}, {other.models}"
         )
-    if one.paired != other.paired:
+    if outcomes.paired != other.paired:
         raise UsageError("paired and unpaired outcomes cannot be added; call unpair() first")
-    if one.kind != other.kind:
-        raise UsageError(f"outcomes of the kinds {one.kind!r} and {other.kind!r} cannot be added")
-    if one.weighted != other.weighted:
+    if outcomes.kind != other.kind:
+        raise UsageError(
+            f"outcomes of the kinds {outcomes.kind!r} and {other.kind!r} cannot be added"
+        )
+    if outcomes.weighted != other.weighted:
         raise UsageError(
             "outcomes with and without importance weights cannot be added; count the latter with "
             "sample_weight=[1, 1, …]"
         )
-    if (one.groups is None) != (other.groups is None):
+    if (outcomes.groups is None) != (other.groups is None):
         raise UsageError(
             "outcomes with and without groups cannot be added; call ungroup() on the former"
         )
-    if (one.slices is None) != (other.slices is None):
+    if (outcomes.slices is None) != (other.slices is None):
         raise UsageError(
             "outcomes with and without slices cannot be added; use slices for both or neither"
         )
-    if one.prevalence != other.prevalence:
-        there = [one.prevalence or "those of the data", other.prevalence or "those of the data"]
+    if outcomes.prevalence != other.prevalence:
+        proportions = [
+            outcomes.prevalence or "those of the data",
+            other.prevalence or "those of the data",
+        ]
         raise UsageError(
-            f"outcomes at different class proportions cannot be added: {there[0]}, and "
-            f"{there[1]}; call at_prevalence(None) on both, add them, and call at_prevalence() "
-            "on the sum"
+            f"outcomes at different class proportions cannot be added: {proportions[0]}, and "
+            f"{proportions[1]}; call at_prevalence(None) on both, add them, and call "
+            "at_prevalence() on the sum"
         )
-    if (one.pool is None) != (other.pool is None):
+    if (outcomes.pool is None) != (other.pool is None):
         raise UsageError(
             "items selected from a pool by their predictions cannot be added to others; pass "
             "both to Outcomes.from_pool as one pool, if all of it was available for selection"
         )
-    if one.pool is not None and _same_pool(one, other):
+    if outcomes.pool is not None and _same_pool(outcomes, other):
         raise UsageError(
             "both outcomes have the same pool, which would count twice; if more of it was "
             "labelled later, pass all labels to Outcomes.from_pool at once"
         )
 
 
-def _same_pool(one: Outcomes, other: Outcomes) -> bool:
-    other = other.select(one.models)
-    return one.labels == other.labels and (
-        one.pool is not None and other.pool is not None and to_json(one.pool) == to_json(other.pool)
+def _same_pool(outcomes: Outcomes, other: Outcomes) -> bool:
+    other = other.select(outcomes.models)
+    return outcomes.labels == other.labels and (
+        outcomes.pool is not None
+        and other.pool is not None
+        and to_json(outcomes.pool) == to_json(other.pool)
     )
 
 
-def add(one: Outcomes, two: Outcomes) -> Outcomes:
+def add(first: Outcomes, second: Outcomes) -> Outcomes:
     """Add the counts of two outcomes, or raise an error with the reason."""
-    refuse_unlike(one, two)
-    labels = sort_labels(set(one.labels) | set(check_labels(two.labels, like=set(one.labels))))
-    left, right = one._relabel(labels), two.select(one.models)._relabel(labels)
+    refuse_unlike(first, second)
+    labels = sort_labels(
+        set(first.labels) | set(check_labels(second.labels, like=set(first.labels)))
+    )
+    left, right = first._relabel(labels), second.select(first.models)._relabel(labels)
     left, right = sharing_sets(left, right)
     tables = tuple(
         mine.plus(theirs, n_labels=n_codes(left))
         for mine, theirs in zip(left.tables, right.tables, strict=True)
     )
-    sources = origins(one) + origins(two)
+    sources = origins(first) + origins(second)
     # Similar labels may come from different shards, so they are checked again.
     again = (*LABEL_FINDINGS, TWINS)
-    kept = [each for each in one.findings + two.findings if each.name not in again]
-    known = {each.name for each in one.findings + two.findings}
+    kept = [each for each in first.findings + second.findings if each.name not in again]
+    known = {each.name for each in first.findings + second.findings}
     about = label_findings(labels, empty_is_label="empty_label" not in known)
     if "looks_missing" in known:
         about += label_findings_of(labels, tables, left.models, left.sets or None)
@@ -832,8 +841,10 @@ def add(one: Outcomes, two: Outcomes) -> Outcomes:
         pool=pool,
         _repeated=(),
         sources=sources,
-        _items=None if one._items is None or two._items is None else one._items.plus(two._items),
-        never_true=tuple(dict.fromkeys(one.never_true + two.never_true)),
+        _items=None
+        if first._items is None or second._items is None
+        else first._items.plus(second._items),
+        never_true=tuple(dict.fromkeys(first.never_true + second.never_true)),
     )
 
 
@@ -844,7 +855,9 @@ def _stored(outcomes: Outcomes) -> serialization.StoredOutcomes:
         labels=outcomes.labels,
         # Effective counts are included for comparisons of equality; they cannot be read back.
         tables=outcomes.tables,
-        findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
+        findings=tuple(
+            (finding.name, finding.level, finding.message) for finding in outcomes.findings
+        ),
         sets=outcomes.sets if outcomes.kind == "label_sets" else None,
         pool=outcomes.pool,
         slices=outcomes.slices,
@@ -866,7 +879,7 @@ def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
 
 def _unsigned(outcomes: Outcomes) -> Json:
     groups = [table.groups for table in outcomes.tables if table.groups is not None]
-    if any((one.times < 0).any() for one in groups):
+    if any((each.times < 0).any() for each in groups):
         raise UsageError(
             "outcomes with a latent truth cannot be stored; store the annotators' labels"
         )
@@ -875,5 +888,5 @@ def _unsigned(outcomes: Outcomes) -> Json:
             "class proportions given as a distribution cannot be written; write the outcomes "
             "at_prevalence(None), and call at_prevalence() again after reading them"
         )
-    sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
+    sources = sorted(origins(outcomes), key=lambda source: (source.name, source.sha256))
     return to_json(_stored(outcomes)._replace(sources=tuple(sources)), serialization.UNSIGNED)

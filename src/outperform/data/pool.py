@@ -51,8 +51,8 @@ class Pool:
     @property
     def apart(self) -> AnyArray:
         """Mask of the strata in which the two models disagree."""
-        found: AnyArray = self.cells[:, 0] != self.cells[:, 1]
-        return found
+        differ: AnyArray = self.cells[:, 0] != self.cells[:, 1]
+        return differ
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Pool:
         """Reorder the models."""
@@ -68,9 +68,9 @@ class Pool:
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
         return _counted(list(cells.T), as_counts(counts), n_labels=n_labels)
 
-    def same(self, one: int, two: int) -> bool:
+    def same(self, first: int, second: int) -> bool:
         """Return whether the predictions of two models are identical."""
-        return np.array_equal(self.cells[:, one], self.cells[:, two])
+        return np.array_equal(self.cells[:, first], self.cells[:, second])
 
     def emptied(self) -> Pool:
         """Return the pool without labelled items; the pool itself is kept."""
@@ -162,7 +162,7 @@ def count_pool(
     >>> table.cells.tolist(), pool.cells.tolist(), pool.counts.tolist()
     ([[0, 0, 0], [1, 1, 0]], [[0, 0], [1, 0], [1, 1]], [2, 1, 1])
     """
-    chosen = [truth, *(one[which] for one in predictions)]
+    chosen = [truth, *(column[which] for column in predictions)]
     table = Table(*count_rows(chosen, n_labels=n_labels))
     ones = np.ones(len(predictions[0]), dtype=np.int64)
     return table, _counted(predictions, ones, n_labels=n_labels)
@@ -189,20 +189,20 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
                 f"y_true has {len(values)} values but the pool has {n_pool} items; pass which=, "
                 "the index of each labelled item in the pool, or use None for unlabelled items"
             )
-        there = [place for place, value in enumerate(values) if not is_missing(value)]
-        return [values[place] for place in there], np.array(there, dtype=np.int64)
-    places = np.asarray(unmasked(which))
-    if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
+        labelled = [position for position, value in enumerate(values) if not is_missing(value)]
+        return [values[position] for position in labelled], np.array(labelled, dtype=np.int64)
+    positions = np.asarray(unmasked(which))
+    if positions.shape != (len(y_true),) or (positions.size and positions.dtype.kind not in "iu"):
         raise DataError(
             f"which must be the index of each of the {len(y_true)} labelled items in the pool, as "
-            f"integers; got shape {places.shape} of type {places.dtype}"
+            f"integers; got shape {positions.shape} of type {positions.dtype}"
         )
-    places = places.astype(np.int64)
-    if places.size and (places.min() < 0 or places.max() >= n_pool):
+    positions = positions.astype(np.int64)
+    if positions.size and (positions.min() < 0 or positions.max() >= n_pool):
         raise DataError(f"which must be between 0 and {n_pool - 1}, the last index of the pool")
-    if len(np.unique(places)) != len(places):
+    if len(np.unique(positions)) != len(positions):
         raise DataError("which contains an index twice; each item can be labelled only once")
-    return y_true, places
+    return y_true, positions
 
 
 Key = tuple[str, ...]
@@ -238,28 +238,28 @@ class Slices:
         """Number of items in each slice."""
         return self.table.sum_by(self.table.cells[:, 0], n_labels=len(self.keys))
 
-    def place(self, *key: object) -> int:
+    def index_of(self, *key: object) -> int:
         """Return the index of a slice, or raise an error that lists the slices."""
         wanted = tuple(map(str, key))
         if len(wanted) != len(self.by):
             raise UsageError(f"a slice needs one value for each of {self.by}; got {wanted}")
         if wanted not in self._places:
-            known = [", ".join(one) for one in self.keys]
+            known = [", ".join(parts) for parts in self.keys]
             raise UsageError(unknown_name("slice", ", ".join(wanted), known))
         return self._places[wanted]
 
     @cached_property
     def _places(self) -> dict[Key, int]:
-        return {key: place for place, key in enumerate(self.keys)}
+        return {key: code for code, key in enumerate(self.keys)}
 
-    def at(self, place: int) -> Table:
+    def at(self, index: int) -> Table:
         """Return the table of one slice, with the groups of its items."""
-        start, stop = np.searchsorted(self.table.cells[:, 0], [place, place + 1])
+        start, stop = np.searchsorted(self.table.cells[:, 0], [index, index + 1])
         groups = self.table.groups
         if groups is not None:
-            places = np.full(len(self.table.cells), -1)
-            places[start:stop] = np.arange(stop - start)
-            groups = groups.moved(places, n_cells=stop - start).occurring()
+            new_cells = np.full(len(self.table.cells), -1)
+            new_cells[start:stop] = np.arange(stop - start)
+            groups = groups.moved(new_cells, n_cells=stop - start).occurring()
         cells, counts = self.table.cells[start:stop, 1:], self.table.counts[start:stop]
         return Table(cells.copy(), counts.copy(), groups)
 
@@ -274,27 +274,29 @@ class Slices:
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Slices:
         """Sum over all columns except the truth and the kept models."""
         cells = self.table.cells
-        return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
+        return self._moved(
+            [cells[:, 1], *(cells[:, 2 + model] for model in kept)], n_labels=n_labels
+        )
 
     def without_code(self, code: int) -> Slices:
         """Drop cells in which truth and all predictions have this code, for example "no span"."""
         table = self.table.without((self.table.cells[:, 1:] == code).all(axis=1))
         occurring = np.unique(table.cells[:, 0])
-        places = np.searchsorted(occurring, table.cells[:, 0])
-        cells = np.column_stack([places, table.cells[:, 1:]])
-        keys = tuple(self.keys[place] for place in occurring)
+        new_codes = np.searchsorted(occurring, table.cells[:, 0])
+        cells = np.column_stack([new_codes, table.cells[:, 1:]])
+        keys = tuple(self.keys[code] for code in occurring)
         return replace(self, keys=keys, table=replace(table, cells=cells))
 
     def by_columns(self, by: Sequence[str], known: Mapping[str, str], *, n_labels: int) -> Slices:
         """Sum over the slice columns that are not in ``by``; ``known`` has values of new ones."""
-        place_of = {column: place for place, column in enumerate(self.by)}
+        place_of = {column: index for index, column in enumerate(self.by)}
         new = [
-            tuple(known[one] if one in known else key[place_of[one]] for one in by)
+            tuple(known[column] if column in known else key[place_of[column]] for column in by)
             for key in self.keys
         ]
         keys = tuple(sorted(set(new)))
-        place = {key: code for code, key in enumerate(keys)}
-        codes = np.array([place[key] for key in new], dtype=np.int64)
+        code_of = {key: code for code, key in enumerate(keys)}
+        codes = np.array([code_of[key] for key in new], dtype=np.int64)
         cells = self.table.cells
         columns = [codes[cells[:, 0]], *cells[:, 1:].T]
         table = self.table._moved(columns, n_labels=max(n_labels, len(keys)))
@@ -310,13 +312,13 @@ class Slices:
         if self.by != other.by:
             raise UsageError(f"slices by {self.by} and by {other.by} cannot be added")
         keys = tuple(sorted({*self.keys, *other.keys}))
-        place = {key: code for code, key in enumerate(keys)}
+        code_of = {key: code for code, key in enumerate(keys)}
         tables = []
-        for one in (self, other):
-            codes = np.array([place[key] for key in one.keys], dtype=np.int64)
-            cells = one.table.cells
+        for slices in (self, other):
+            codes = np.array([code_of[key] for key in slices.keys], dtype=np.int64)
+            cells = slices.table.cells
             moved = np.column_stack([codes[cells[:, 0]], cells[:, 1:]])
-            tables.append(Table(moved, one.table.counts, one.table.groups))
+            tables.append(Table(moved, slices.table.counts, slices.table.groups))
         table = tables[0].plus(tables[1], n_labels=max(n_labels, len(keys)))
         return replace(self, keys=keys, table=table)
 
@@ -353,9 +355,9 @@ def slice_column(values: object, *, name: str) -> Column:
     column = read_column(values, name=name)
     texts = [str(value) for value in column.values]
     ordered = sorted(set(texts))
-    place = {text: code for code, text in enumerate(ordered)}
-    places = np.array([place[text] for text in texts], dtype=np.int64)
-    return Column(name=name, kind="text", values=tuple(ordered), codes=places[column.codes])
+    code_of = {text: code for code, text in enumerate(ordered)}
+    new_codes = np.array([code_of[text] for text in texts], dtype=np.int64)
+    return Column(name=name, kind="text", values=tuple(ordered), codes=new_codes[column.codes])
 
 
 def count_slices(
@@ -372,8 +374,8 @@ def count_slices(
         n_labels=max(n_labels, *(len(column.values) for column in by.values())),
         weights=weights,
     )
-    keys, places = _slice_keys(by, cells[:, :n_by])
-    table = Table(np.column_stack([places, cells[:, n_by:]]), counts)
+    keys, slice_codes = _slice_keys(by, cells[:, :n_by])
+    table = Table(np.column_stack([slice_codes, cells[:, n_by:]]), counts)
     return Slices(by=tuple(by), keys=keys, table=table)
 
 
@@ -384,19 +386,19 @@ def slice_places(by: Mapping[str, Column], kept: IntArray) -> tuple[tuple[Key, .
 
 
 def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, ...], IntArray]:
-    first, places = distinct_rows(codes)
+    first, slice_codes = distinct_rows(codes)
     values = [column.values for column in by.values()]
     rows = codes[first].tolist()
-    keys = (tuple(values[place][code] for place, code in enumerate(row)) for row in rows)
-    return tuple(keys), places
+    keys = (tuple(values[column][code] for column, code in enumerate(row)) for row in rows)
+    return tuple(keys), slice_codes
 
 
 def add_up(
-    place: IntArray, cell: IntArray, count: FloatArray
+    slice_index: IntArray, cell: IntArray, count: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return slices, cells and counts in order, and add up equal cells of a slice."""
-    first, code = distinct_rows(np.stack([place, cell], axis=1))
-    return place[first], cell[first], sum_by(code, count, size=len(first))
+    first, code = distinct_rows(np.stack([slice_index, cell], axis=1))
+    return slice_index[first], cell[first], sum_by(code, count, size=len(first))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -421,7 +423,7 @@ class SlicedRows:
     n_slices: int
     row: IntArray
     prior: FloatArray
-    place: IntArray
+    slice_index: IntArray
     cell: IntArray
     count: FloatArray
 
@@ -448,7 +450,7 @@ class SlicedRows:
     @cached_property
     def _occurred(self) -> Distinct:
         """The rows that occurred, by slice and row."""
-        return distinct_rows(np.stack([self.place, self.row[self.cell]], axis=1))
+        return distinct_rows(np.stack([self.slice_index, self.row[self.cell]], axis=1))
 
     @property
     def entry_row(self) -> IntArray:
@@ -458,7 +460,7 @@ class SlicedRows:
     @cached_property
     def row_place(self) -> IntArray:
         """The slice of each row that occurred."""
-        return self.place[self._occurred.first]
+        return self.slice_index[self._occurred.first]
 
     @cached_property
     def row_row(self) -> IntArray:
@@ -470,10 +472,10 @@ class SlicedRows:
         """The number of items of each row that occurred."""
         return sum_by(self.entry_row, self.count, size=len(self.row_place))
 
-    def dense(self, places: slice) -> FloatArray:
+    def dense(self, slices: slice) -> FloatArray:
         """Return the dense counts of neighbouring slices, ``(n_slices, n_cells)``."""
-        first, stop = np.searchsorted(self.place, [places.start, places.stop])
-        counts = np.zeros((places.stop - places.start, self.n_cells))
+        first, stop = np.searchsorted(self.slice_index, [slices.start, slices.stop])
+        counts = np.zeros((slices.stop - slices.start, self.n_cells))
         inside = slice(first, stop)
-        counts[self.place[inside] - places.start, self.cell[inside]] = self.count[inside]
+        counts[self.slice_index[inside] - slices.start, self.cell[inside]] = self.count[inside]
         return counts

@@ -62,7 +62,7 @@ class Prevalence:
 
     @classmethod
     def from_param(
-        cls, value: object, seen: Counted, *, positive: Label | None = None
+        cls, value: object, outcomes: Counted, *, positive: Label | None = None
     ) -> Prevalence:
         """Check shares, counts or a distribution against the classes.
 
@@ -78,14 +78,14 @@ class Prevalence:
         """
         if isinstance(value, Prevalence):
             for label in value.labels:
-                code_of(seen, label)  # raises an error if there is no such class
+                code_of(outcomes, label)  # raises an error if there is no such class
             return value
         if hasattr(value, "rvs"):
-            return _from_distribution(value, seen, positive)
+            return _from_distribution(value, outcomes, positive)
         if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
-            return _from_shares({_one_class(positive): float(value)}, seen)
+            return _from_shares({_one_class(positive): float(value)}, outcomes)
         if hasattr(value, "items"):
-            return _from_mapping(dict(value.items()), seen)
+            return _from_mapping(dict(value.items()), outcomes)
         raise UsageError(
             f"{param('prevalence')} must be the share of the positive class, a mapping from "
             "classes to shares or counts such as {'fraud': 20, 'ok': 980}, or a distribution "
@@ -118,8 +118,8 @@ class Prevalence:
             The classes of the outcomes.
         """
         shapes = data.get("shapes")
-        given = tuple(map(float, data["shares"] if shapes is None else shapes))
-        if len(data["shares"]) != len(data["labels"]) or len(given) != len(data["labels"]):
+        numbers = tuple(map(float, data["shares"] if shapes is None else shapes))
+        if len(data["shares"]) != len(data["labels"]) or len(numbers) != len(data["labels"]):
             raise DataError(f"{param('prevalence')} must have one share for each of its classes")
         if not set(data["labels"]) <= set(labels) or sum(data["shares"]) > 1 + _TOLERANCE:
             raise DataError(
@@ -128,7 +128,7 @@ class Prevalence:
         return cls(
             labels=tuple(data["labels"]),
             shares=tuple(map(float, data["shares"])),
-            shapes=None if shapes is None else given,
+            shapes=None if shapes is None else numbers,
         )
 
     def __repr__(self) -> str:
@@ -163,45 +163,47 @@ def _one_class(positive: Label | None) -> Label:
     return positive
 
 
-def _from_mapping(given: Mapping[Any, Any], seen: Counted) -> Prevalence:
-    if not given:
+def _from_mapping(shares: Mapping[Any, Any], outcomes: Counted) -> Prevalence:
+    if not shares:
         raise UsageError("prevalence contains no class; pass shares or counts by class")
-    for label, value in given.items():
+    for label, value in shares.items():
         real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
         if not real or not 0 <= value < np.inf:
             raise UsageError(
                 f"{param('prevalence')} must be non-negative shares or counts; got {value!r} for "
                 f"class {label!r}"
             )
-    named = {seen.labels[code_of(seen, label)]: float(value) for label, value in given.items()}
-    if len(named) < len(given):
-        raise UsageError(f"prevalence contains a class twice; got {list(given)}")
+    named = {
+        outcomes.labels[code_of(outcomes, label)]: float(value) for label, value in shares.items()
+    }
+    if len(named) < len(shares):
+        raise UsageError(f"prevalence contains a class twice; got {list(shares)}")
     counted = all(value.is_integer() for value in named.values()) and sum(named.values()) > 1
-    return _from_counts(named, seen) if counted else _from_shares(named, seen)
+    return _from_counts(named, outcomes) if counted else _from_shares(named, outcomes)
 
 
-def _from_counts(named: Mapping[Label, float], seen: Counted) -> Prevalence:
-    missing = _missing(named, seen)
+def _from_counts(named: Mapping[Label, float], outcomes: Counted) -> Prevalence:
+    missing = _missing(named, outcomes)
     if missing:
         raise UsageError(
             f"counts must include every class, with 0 if it did not occur; {_listed(missing)} "
             "missing"
         )
-    labels = tuple(label for label in seen.labels if label in named)
+    labels = tuple(label for label in outcomes.labels if label in named)
     shapes = tuple(named[label] + PRIOR_SHAPE for label in labels)
     total = sum(shapes)
     shares = tuple(shape / total for shape in shapes)
     return Prevalence(labels=labels, shares=shares, shapes=shapes)
 
 
-def _from_shares(named: Mapping[Label, float], seen: Counted) -> Prevalence:
+def _from_shares(named: Mapping[Label, float], outcomes: Counted) -> Prevalence:
     for label, share in named.items():
         if not 0 < share < 1:
             raise UsageError(
                 f"every share must be above 0 and below 1; got {share:g} for class {label!r}. "
                 "Counts are integers for all classes that sum to more than 1"
             )
-    total, missing = sum(named.values()), _missing(named, seen)
+    total, missing = sum(named.values()), _missing(named, outcomes)
     if missing and total >= 1 - _TOLERANCE:
         raise UsageError(
             f"the shares sum to {total:.10g}, which leaves nothing for the other classes, but "
@@ -209,22 +211,22 @@ def _from_shares(named: Mapping[Label, float], seen: Counted) -> Prevalence:
         )
     if not missing and abs(total - 1) > _TOLERANCE:
         raise UsageError(f"the shares of all classes must sum to 1; they sum to {total:.10g}")
-    labels = tuple(label for label in seen.labels if label in named)
+    labels = tuple(label for label in outcomes.labels if label in named)
     whole = 1.0 if missing else total
     return Prevalence(labels=labels, shares=tuple(named[label] / whole for label in labels))
 
 
-def _from_distribution(distribution: Any, seen: Counted, positive: Label | None) -> Prevalence:
+def _from_distribution(distribution: Any, outcomes: Counted, positive: Label | None) -> Prevalence:
     generator = np.random.default_rng(0)
     probe = np.asarray(distribution.rvs(size=_PROBES, random_state=generator))
     if probe.shape == (_PROBES,):
         labels: tuple[Label, ...] = (_one_class(positive),)
-    elif probe.shape == (_PROBES, seen.n_classes):
-        labels = seen.labels
+    elif probe.shape == (_PROBES, outcomes.n_classes):
+        labels = outcomes.labels
     else:
         raise UsageError(
             "the distribution of prevalence must draw the share of the positive class, or the "
-            f"shares of all {seen.n_classes} classes in the order of the labels; for {_PROBES} "
+            f"shares of all {outcomes.n_classes} classes in the order of the labels; for {_PROBES} "
             f"draws it returned an array of shape {probe.shape}"
         )
     drawn = checked_draws(distribution, generator, _PROBES, len(labels))
@@ -250,10 +252,10 @@ def checked_draws(
     return drawn
 
 
-def _missing(named: Mapping[Label, float], seen: Counted) -> list[Label]:
+def _missing(named: Mapping[Label, float], outcomes: Counted) -> list[Label]:
     """Return the classes that occur in the truth but have no share; other classes need none."""
-    true = np.unique(np.concatenate([table.cells[:, 0] for table in seen.tables]))
-    return [label for code in true.tolist() if (label := seen.labels[code]) not in named]
+    true = np.unique(np.concatenate([table.cells[:, 0] for table in outcomes.tables]))
+    return [label for code in true.tolist() if (label := outcomes.labels[code]) not in named]
 
 
 def _listed(labels: Sequence[Label]) -> str:
@@ -316,7 +318,7 @@ class LabelErrors:
 
     @classmethod
     def from_param(
-        cls, value: object, seen: Counted, existing: Sequence[Label]
+        cls, value: object, outcomes: Counted, existing: Sequence[Label]
     ) -> LabelErrors | None:
         """Read a single rate, rates by class or a matrix; return None if no label is wrong.
 
@@ -330,7 +332,7 @@ class LabelErrors:
         existing
             Classes that can be true, over which errors are spread.
         """
-        labels, n = seen.labels, seen.n_classes
+        labels, n = outcomes.labels, outcomes.n_classes
         if n > _MOST_CLASSES:
             raise UsageError(
                 f"label errors are supported for up to {_MOST_CLASSES} classes, but there are "
@@ -342,7 +344,7 @@ class LabelErrors:
             same = _error_rate(value, "the gold labels")
             matrix = _matrix({code: same for code in codes}, codes, n)
         elif isinstance(value, Mapping):
-            matrix = _of_mapping(value, seen, codes)
+            matrix = _of_mapping(value, outcomes, codes)
         else:
             matrix = _of_array(value, labels)
         if np.array_equal(matrix, np.eye(n)):
@@ -375,10 +377,10 @@ class LabelErrors:
         classes
             Classes of the table. Gold labels in additional classes are assumed right.
         """
-        there = [place for place, label in enumerate(classes) if label in self.labels]
-        here = [self.labels.index(classes[place]) for place in there]
+        positions = [position for position, label in enumerate(classes) if label in self.labels]
+        here = [self.labels.index(classes[position]) for position in positions]
         matrix = np.eye(len(classes))
-        matrix[np.ix_(there, there)] = self.matrix[np.ix_(here, here)]
+        matrix[np.ix_(positions, positions)] = self.matrix[np.ix_(here, here)]
         return LabelErrors(labels=tuple(classes), matrix=matrix, same=self.same)
 
     def __repr__(self) -> str:
@@ -425,30 +427,32 @@ def _matrix(rates: Mapping[int, float], codes: Sequence[int], n: int) -> FloatAr
     return matrix
 
 
-def _of_mapping(given: Mapping[Label, object], seen: Counted, codes: Sequence[int]) -> FloatArray:
-    if not given:
+def _of_mapping(
+    errors: Mapping[Label, object], outcomes: Counted, codes: Sequence[int]
+) -> FloatArray:
+    if not errors:
         raise UsageError("label_errors contains no class; pass rates such as {'fraud': 0.1}")
-    placed = {code_of(seen, label): value for label, value in given.items()}
-    if len(placed) < len(given):
-        raise UsageError(f"label_errors contains a class twice; got {list(given)}")
+    placed = {code_of(outcomes, label): value for label, value in errors.items()}
+    if len(placed) < len(errors):
+        raise UsageError(f"label_errors contains a class twice; got {list(errors)}")
     known = sorted({*codes, *placed})
     rates = {
-        code: _error_rate(value, f"class {seen.labels[code]!r}")
+        code: _error_rate(value, f"class {outcomes.labels[code]!r}")
         for code, value in placed.items()
         if not isinstance(value, Mapping)
     }
-    matrix = _matrix(rates, known, seen.n_classes)
+    matrix = _matrix(rates, known, outcomes.n_classes)
     for code, value in placed.items():
         if isinstance(value, Mapping):
-            matrix[code] = _row(code, value, seen)
+            matrix[code] = _row(code, value, outcomes)
     return matrix
 
 
-def _row(truth: int, given: Mapping[Label, object], seen: Counted) -> FloatArray:
+def _row(truth: int, errors: Mapping[Label, object], outcomes: Counted) -> FloatArray:
     """Return the distribution of gold labels for one true class; the remainder is right."""
-    row, name = np.zeros(seen.n_classes), seen.labels[truth]
-    for label, value in given.items():
-        code = code_of(seen, label)
+    row, name = np.zeros(outcomes.n_classes), outcomes.labels[truth]
+    for label, value in errors.items():
+        code = code_of(outcomes, label)
         if code == truth:
             raise UsageError(
                 f"label_errors of class {name!r} must list only the wrong labels; the remaining "

@@ -49,8 +49,8 @@ def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
         return _label_sets(bare, meant)
     if outcomes.kind == "spans":
         tables, slices = list(outcomes.tables), outcomes.slices
-        for place, codes in meant.items():
-            number, column = (0, 1 + place) if outcomes.paired else (place, 1)
+        for model, codes in meant.items():
+            number, column = (0, 1 + model) if outcomes.paired else (model, 1)
             tables[number] = _spans(tables[number], column, codes, outside=outcomes.n_classes)
             if slices is not None:
                 table = _spans(
@@ -74,9 +74,9 @@ def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
 def _right(cells: IntArray, meant: Mapping[int, Meant]) -> list[IntArray]:
     """Return the columns of cells with some predictions replaced by the truth."""
     columns = list(cells.T)
-    for place, codes in meant.items():
-        own = columns[1 + place]
-        columns[1 + place] = np.where(np.isin(own, list(codes)), columns[0], own)
+    for model, codes in meant.items():
+        own = columns[1 + model]
+        columns[1 + model] = np.where(np.isin(own, list(codes)), columns[0], own)
     return columns
 
 
@@ -99,7 +99,7 @@ def _of_pool(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
 
 def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     known = list(outcomes.sets)
-    place_of = {one: code for code, one in enumerate(known)}
+    place_of = {label_set: code for code, label_set in enumerate(known)}
     moved, slices = [], outcomes.slices
     cells = [table.cells for table in outcomes.tables]
     if slices is not None:
@@ -107,8 +107,8 @@ def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     for number, rows in enumerate(cells):
         own = meant if outcomes.paired else {0: meant.get(number, {})}
         columns = list(rows.T)
-        for place, codes in own.items():
-            column = columns[1 + place].copy()
+        for model, codes in own.items():
+            column = columns[1 + model].copy()
             for row, (truth, predicted) in enumerate(
                 zip(columns[0].tolist(), column.tolist(), strict=True)
             ):
@@ -117,7 +117,7 @@ def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
                     place_of[wanted] = len(known)
                     known.append(wanted)
                 column[row] = place_of[wanted]
-            columns[1 + place] = column
+            columns[1 + model] = column
         moved.append(columns)
     order = sorted(range(len(known)), key=known.__getitem__)
     codes_of = np.empty(len(known), dtype=np.int64)
@@ -130,8 +130,8 @@ def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
         columns = [codes_of[column] for column in moved[-1]]
         slices = slices._moved(columns, n_labels=len(known))
     sets = tuple(known[code] for code in order)
-    found = replace(outcomes, tables=tables, sets=sets, slices=slices)
-    return found._over(found.labels, sets, np.arange(len(sets)))
+    respelled = replace(outcomes, tables=tables, sets=sets, slices=slices)
+    return respelled._over(respelled.labels, sets, np.arange(len(sets)))
 
 
 def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) -> tuple[int, ...]:
@@ -161,16 +161,16 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: i
         )
         for pattern, cell, times in entries:
             patterns[pattern][rows[cell]] = times
-    matched = [_matched(one, column, codes, outside, n_before) for one in patterns]
-    cells = np.array(sorted({row for one in matched for row in one}), dtype=np.int64)
-    place_of = {tuple(row): place for place, row in enumerate(cells.tolist())}
+    matched = [_matched(pattern, column, codes, outside, n_before) for pattern in patterns]
+    cells = np.array(sorted({row for times_of in matched for row in times_of}), dtype=np.int64)
+    place_of = {tuple(row): code for code, row in enumerate(cells.tolist())}
     entries_of = [
         (number, place_of[row], times)
-        for number, one in enumerate(matched)
-        for row, times in one.items()
+        for number, times_of in enumerate(matched)
+        for row, times in times_of.items()
     ]
-    pattern, cell = (np.array([one[at] for one in entries_of], dtype=np.int64) for at in (0, 1))
-    times = np.array([one[2] for one in entries_of], dtype=table.counts.dtype)
+    pattern, cell = (np.array([entry[at] for entry in entries_of], dtype=np.int64) for at in (0, 1))
+    times = np.array([entry[2] for entry in entries_of], dtype=table.counts.dtype)
     if groups is None:
         return Table(cells, times)
     together = group_rows(
@@ -187,27 +187,27 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: i
 
 
 def _matched(
-    held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int, n_before: int
+    pattern: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int, n_before: int
 ) -> Mapping[tuple[int, ...], Any]:
     """Return the cells of one group after replacing unexpected spans with missed ones."""
-    odd = [row for row in held if row[column] in codes and row[n_before] == outside]
+    odd = [row for row in pattern if row[column] in codes and row[n_before] == outside]
     if not odd:
-        return held
-    found = Counter(held)
+        return pattern
+    counts = Counter(pattern)
     for row in odd:
         like = codes[row[column]]
-        for missed in sorted(other for other in found if other[column] == outside):
-            n = min(found[row], found[missed])
+        for missed in sorted(other for other in counts if other[column] == outside):
+            n = min(counts[row], counts[missed])
             truth = missed[n_before]
             wanted = truth != outside and (like is None or truth == like)
             if n > 0 and wanted and missed[:n_before] == row[:n_before]:
-                _move(found, missed, column, truth, n, outside, n_before)
-                _move(found, row, column, outside, n, outside, n_before)
-    return {row: n for row, n in found.items() if n > 0}
+                _move(counts, missed, column, truth, n, outside, n_before)
+                _move(counts, row, column, outside, n, outside, n_before)
+    return {row: n for row, n in counts.items() if n > 0}
 
 
 def _move(
-    found: Counter[tuple[int, ...]],
+    counts: Counter[tuple[int, ...]],
     row: tuple[int, ...],
     column: int,
     code: int,
@@ -217,6 +217,6 @@ def _move(
 ) -> None:
     """Change the prediction of n items of a cell; cells without any span are dropped."""
     changed = (*row[:column], code, *row[column + 1 :])
-    found[row] -= n
-    if any(one != outside for one in changed[n_before:]):
-        found[changed] += n
+    counts[row] -= n
+    if any(code != outside for code in changed[n_before:]):
+        counts[changed] += n

@@ -46,7 +46,7 @@ def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
 def read_values(columns: Mapping[str, object]) -> dict[str, FloatArray]:
     """Return one number per item for each model."""
     arrays = read_scores(
-        {name: only_column(one, name=f"values of {name!r}") for name, one in columns.items()}
+        {name: only_column(values, name=f"values of {name!r}") for name, values in columns.items()}
     )
     for name, array in arrays.items():
         if array.ndim != 1:
@@ -82,9 +82,9 @@ def _as_floats(values: object, name: str) -> FloatArray:
         raise DataError(f"{name} must have the same number of values for every item") from error
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
-    if array.dtype.kind == "O" and not any(isinstance(one, (str, bytes)) for one in array.flat):
+    if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
         try:
-            return np.array([_number(one) for one in array.flat], dtype=np.float64).reshape(
+            return np.array([_number(value) for value in array.flat], dtype=np.float64).reshape(
                 array.shape
             )
         except (TypeError, ValueError):
@@ -112,10 +112,10 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
     if labels is not None:
         ordered = check_labels(labels, like=known)
         if not known <= set(ordered):
-            missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
+            missing = ", ".join(repr(label) for label in sort_labels(known - set(ordered)))
             raise DataError(f"{param('labels')} must include every class; y_true has {missing}")
-    place = {label: code for code, label in enumerate(ordered)}
-    codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
+    code_of = {label: code for code, label in enumerate(ordered)}
+    codes = np.array([code_of.get(value, -1) for value in column.values], dtype=np.int64)
     return codes[column.codes], ordered, findings
 
 
@@ -136,12 +136,12 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     names, matrix = column_names(values, name=name), np.asarray(values)
     known = {label if label in names else str(label): label for label in labels}
     if set(known) == set(names):
-        return matrix[:, [names.index(one) for one in known]]
+        return matrix[:, [names.index(label) for label in known]]
     if names == list(range(len(names))):
         return matrix
     shown = ", ".join(repr(label) for label in labels)
-    spare = [one for one in names if one not in known]
-    lacking = [one for one in known if one not in names]
+    spare = [label for label in names if label not in known]
+    lacking = [label for label in known if label not in names]
     odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
     raise DataError(
         f"the columns of {name} must be named after the classes, {shown}, but it {odd}. Rename "
@@ -157,21 +157,25 @@ def read_statistics(
 
     Columns of mappings and frames are matched by name, and rows by index if they have one.
     """
-    given = {model: _by_column(values) for model, values in statistics.items()}
-    flat = {f"{model}: {name}": one for model, each in given.items() for name, one in each.items()}
+    by_model = {model: _by_column(values) for model, values in statistics.items()}
+    flat = {
+        f"{model}: {name}": values
+        for model, each in by_model.items()
+        for name, values in each.items()
+    }
     rows = align(flat, what="statistics", beside=beside)
-    first = next(iter(given.values()))
+    first = next(iter(by_model.values()))
     names = tuple(columns or (name for name in first if name is not None))
     aligned: dict[str, object] = rows.models
     arrays = read_scores(
         {
             model: _stacked({name: aligned[f"{model}: {name}"] for name in each}, model, names)
-            for model, each in given.items()
+            for model, each in by_model.items()
         }
     )
     widths = {array.shape[1] for array in arrays.values()}
     if len(widths) > 1 or (names and {len(names)} != widths):
-        shown = ", ".join(f"{name!r} has {one.shape[1]}" for name, one in arrays.items())
+        shown = ", ".join(f"{name!r} has {array.shape[1]}" for name, array in arrays.items())
         wanted = f" named {', '.join(names)}" if names else ", the same number for every model"
         raise DataError(f"statistics must be columns{wanted}; {shown}")
     return arrays, names, rows
@@ -194,7 +198,9 @@ def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[
                 f"{', '.join(map(str, values))}, but the first model or {param('columns')} has "
                 f"{', '.join(columns) or 'no named columns'}"
             )
-        return np.stack([*read_scores({one: values[one] for one in columns}).values()], axis=1)
+        return np.stack(
+            [*read_scores({column: values[column] for column in columns}).values()], axis=1
+        )
     array = _as_floats(values[None], f"statistics of {model!r}")
     if array.ndim == 1:
         array = array[:, None]
@@ -224,20 +230,20 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
             )
     if not first.codes.size:
         raise DataError("there are no votes; at least one is needed")
-    names = tuple(sorted(str(one) for one in {*first.values, *second.values}))
+    names = tuple(sorted(str(value) for value in {*first.values, *second.values}))
     if tie in names:
         raise DataError(
             f"a model is named {tie!r}; pass another word for a tie with {param('tie=')}"
         )
-    place = {name: code for code, name in enumerate(names)} | {tie: -1}
-    one, two, won = (
-        np.array([place.get(str(value), -2) for value in column.values])[column.codes]
+    code_of = {name: code for code, name in enumerate(names)} | {tie: -1}
+    left, right, won = (
+        np.array([code_of.get(str(value), -2) for value in column.values])[column.codes]
         for column in (first, second, winner)
     )
     for wrong, what in (
-        (one == two, "compares a model with itself"),
+        (left == right, "compares a model with itself"),
         (
-            (won != one) & (won != two) & (won != -1),
+            (won != left) & (won != right) & (won != -1),
             f"has a winner that is neither of its two models nor {tie!r}",
         ),
     ):
@@ -246,18 +252,18 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
             raise DataError(
                 f"the vote in row {rows[0]} (counted from 0) {what}; {rows.size:,} votes do"
             )
-    if len(one) * (1.5 * len(names) ** 2 + 2) > _MOST_NUMBERS:
+    if len(left) * (1.5 * len(names) ** 2 + 2) > _MOST_NUMBERS:
         raise ResourceError(
-            f"{len(one):,} votes on {len(names)} models need more memory than is available; drop "
+            f"{len(left):,} votes on {len(names)} models need more memory than is available; drop "
             "models with few votes"
         )
-    points = np.where(won == -1, 0.5, won == one)
-    found = {}
+    points = np.where(won == -1, 0.5, won == left)
+    votes = {}
     for code, name in enumerate(names):
-        constant = np.broadcast_to([ordered, code, len(names)], (len(one), 3))
-        found[name] = np.column_stack([one, two, points, constant]).astype(np.float64)
-        found[name].setflags(write=False)
-    return found
+        constant = np.broadcast_to([ordered, code, len(names)], (len(left), 3))
+        votes[name] = np.column_stack([left, right, points, constant]).astype(np.float64)
+        votes[name].setflags(write=False)
+    return votes
 
 
 GRADES = ("judge", "judge of all models", "human", "looked")
@@ -279,8 +285,10 @@ def read_grades(
         )
     grades = read_values(judged)
     people = {
-        one: _as_floats(only_column(human[one], name=f"human {one!r}"), f"human grades of {one!r}")
-        for one in judged
+        model: _as_floats(
+            only_column(human[model], name=f"human {model!r}"), f"human grades of {model!r}"
+        )
+        for model in judged
     }
     shapes = {array.shape for array in (*grades.values(), *people.values())}
     if len(shapes) > 1 or len(next(iter(shapes))) > 1:
@@ -288,8 +296,8 @@ def read_grades(
             "judged and human must have one grade per item and model, NaN in human for ungraded "
             f"items; got arrays of shapes {', '.join(map(str, sorted(shapes)))}"
         )
-    seen = ~np.isnan(np.stack([*people.values()]))
-    torn, n_seen = np.flatnonzero(seen.any(axis=0) != seen.all(axis=0)), int(seen[0].sum())
+    graded = ~np.isnan(np.stack([*people.values()]))
+    torn, n_seen = np.flatnonzero(graded.any(axis=0) != graded.all(axis=0)), int(graded[0].sum())
     if torn.size:
         raise DataError(
             f"{torn.size:,} items have human grades for some models only (first: row {torn[0]}); "
@@ -300,29 +308,29 @@ def read_grades(
             f"people graded {n_seen} items, but correcting the judge needs at least {_FEWEST}, "
             "drawn at random"
         )
-    looked = seen[0].astype(np.float64)
+    looked = graded[0].astype(np.float64)
     if chances is not None:
-        looked[seen[0]] = 1.0 / read_chances(chances, seen[0])[seen[0]]
-    found, overall = {}, np.mean([*grades.values()], axis=0)
+        looked[graded[0]] = 1.0 / read_chances(chances, graded[0])[graded[0]]
+    by_model, overall = {}, np.mean([*grades.values()], axis=0)
     for model, own in people.items():
-        read_scores({f"human {model}": own[seen[0]]})  # rejects infinite values
-        known = np.where(seen[0], own, 0.0)
-        found[model] = np.column_stack([grades[model], overall, known, looked])
-    return found
+        read_scores({f"human {model}": own[graded[0]]})  # rejects infinite values
+        known = np.where(graded[0], own, 0.0)
+        by_model[model] = np.column_stack([grades[model], overall, known, looked])
+    return by_model
 
 
-def joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
+def joined(first: AnyArray | None, second: AnyArray | None) -> AnyArray | None:
     """Return both parts of a column; None if one is missing."""
-    return None if one is None or two is None else np.concatenate([one, two])
+    return None if first is None or second is None else np.concatenate([first, second])
 
 
 def joined_counts(
-    one: AnyArray | None, two: AnyArray | None, lengths: tuple[int, int]
+    first: AnyArray | None, second: AnyArray | None, lengths: tuple[int, int]
 ) -> AnyArray | None:
     """Return both parts; if only one of them has the column, items of the other count once."""
-    if one is None and two is None:
+    if first is None and second is None:
         return None
-    parts = (one, two)
+    parts = (first, second)
     return np.concatenate(
         [np.ones(n) if own is None else own for own, n in zip(parts, lengths, strict=True)]
     )
@@ -330,11 +338,11 @@ def joined_counts(
 
 def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
     """Reject votes from which the strength of some models cannot be estimated."""
-    n, (one, two) = len(names), votes[:, :2].astype(np.int64).T
+    n, (left, right) = len(names), votes[:, :2].astype(np.int64).T
     points = votes[:, 2]
     beat = np.zeros((n, n), dtype=bool)
-    beat[one[points > 0], two[points > 0]] = True
-    beat[two[points < 1], one[points < 1]] = True
+    beat[left[points > 0], right[points > 0]] = True
+    beat[right[points < 1], left[points < 1]] = True
     reach = beat | np.eye(n, dtype=bool)
     for _ in range(n.bit_length()):  # chains of wins, whose length doubles each time
         reach = reach @ reach
@@ -342,7 +350,7 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
     parts = mutual[distinct_rows(mutual).first]
     for own in parts[np.argsort(parts.sum(axis=1), kind="stable")] if len(parts) > 1 else ():
         sides = {"won or tied": beat[own][:, ~own].any(), "lost or tied": beat[~own][:, own].any()}
-        lacking = [what for what, seen in sides.items() if not seen]
+        lacking = [what for what, present in sides.items() if not present]
         if lacking:
             raise DataError(
                 f"{listed(repr(names[code]) for code in np.flatnonzero(own).tolist())} never "
@@ -350,7 +358,7 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
                 "unbounded; collect votes that link them, or drop the votes on one side"
             )
     if votes[0, 3]:
-        pairs = np.stack([one, two], axis=1)
+        pairs = np.stack([left, right], axis=1)
         pairs = pairs[distinct_rows(pairs).first]
         design = np.zeros((len(pairs), n + 1))
         design[np.arange(len(pairs)), pairs[:, 0]] = 1

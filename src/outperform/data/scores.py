@@ -64,7 +64,7 @@ class AddedUp(tuple[FloatArray, ...]):
     def __iter__(self) -> Iterator[FloatArray]:
         raise self._refuse()
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         raise self._refuse()
 
 
@@ -268,7 +268,7 @@ class Scores(ByKeyword):
         rows = align(named(predictions), truth=y_true, beside=beside)
         columns = {"y_true": rows.truth, **rows.models}
         target, *arrays = read_scores(
-            {name: only_column(one, name=name) for name, one in columns.items()}
+            {name: only_column(values, name=name) for name, values in columns.items()}
         ).values()
         pairs = {
             model: np.stack([target, array], axis=1)
@@ -289,8 +289,8 @@ class Scores(ByKeyword):
     ) -> Scores:
         """Build item statistics from references and each model's output."""
         rows = align(named(predictions), truth=y_true, beside=beside)
-        found = {model: read(rows.truth, one) for model, one in rows.models.items()}
-        made = cls.from_statistics(found, columns=columns, **rows.beside)
+        by_model = {model: read(rows.truth, values) for model, values in rows.models.items()}
+        made = cls.from_statistics(by_model, columns=columns, **rows.beside)
         return replace(made, findings=rows.findings)
 
     @classmethod
@@ -375,9 +375,9 @@ class Scores(ByKeyword):
         rows, findings = align_rows({**columns, **beside})
         votes = read_votes({name: rows[name] for name in columns}, tie=tie, ordered=ordered)
         own = Rows(None, {}, {name: rows[name] for name in beside}, findings)
-        found = replace(cls._of_rows(votes, own, columns=VOTES), voted_on=tuple(votes))
-        refuse_unconnected(found.values[0], found.models)
-        return found
+        scores = replace(cls._of_rows(votes, own, columns=VOTES), voted_on=tuple(votes))
+        refuse_unconnected(scores.values[0], scores.models)
+        return scores
 
     @classmethod
     @explained
@@ -423,11 +423,11 @@ class Scores(ByKeyword):
         by_people = {f"human {model!r}": values for model, values in people.items()}
         columns = {**beside, **by_people, "drawn": column_of(drawn)}
         rows = align(named(judged), what="judged", beside=columns)
-        told = dict(zip(people, (rows.beside.pop(one) for one in by_people), strict=True))
+        labelled = dict(zip(people, (rows.beside.pop(name) for name in by_people), strict=True))
         chances = rows.beside.pop("drawn")
         if chances is not None:
             declared = "probabilities"
-        grades = read_grades(rows.models, told, chances=chances)
+        grades = read_grades(rows.models, labelled, chances=chances)
         return replace(cls._of_rows(grades, rows, columns=GRADES), drawn=declared)
 
     @classmethod
@@ -458,10 +458,10 @@ class Scores(ByKeyword):
         weights = read_weights(sample_weight, self.n_rows)
         group = None if groups is None else group_codes(groups, self.n_rows)[0]
         names = None if ids is None else read_ids(ids, self.n_rows)
-        found = replace(self, weights=weights, group=group, ids=names)
+        weighed = replace(self, weights=weights, group=group, ids=names)
         if weights is None or weights.all():
-            return found
-        kept = found._take(np.flatnonzero(weights))  # items of weight 0 are dropped
+            return weighed
+        kept = weighed._take(np.flatnonzero(weights))  # items of weight 0 are dropped
         if kept.group is None:
             return kept
         return replace(kept, group=np.unique(kept.group, return_inverse=True)[1])
@@ -509,9 +509,11 @@ class Scores(ByKeyword):
             moments = self.moments.select(models)
             values = AddedUp(len(models))
             return replace(self, models=tuple(models), values=values, moments=moments)
-        places = [self.models.index(name) for name in models]
+        positions = [self.models.index(name) for name in models]
         return replace(
-            self, models=tuple(models), values=tuple(self.values[place] for place in places)
+            self,
+            models=tuple(models),
+            values=tuple(self.values[position] for position in positions),
         )
 
     def __add__(self, other: Scores) -> Scores:
@@ -524,13 +526,19 @@ class Scores(ByKeyword):
                 findings=tuple(dict.fromkeys((*self.findings, *other.findings))),
                 sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
             )
-        own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
+        own, others = (
+            (scores.models, scores.labels, scores.columns, scores.voted_on)
+            for scores in (self, other)
+        )
         if self.drawn != other.drawn:
             raise DataError(
                 "the human-graded items of the two parts were drawn in different ways, "
                 f"{self.drawn!r} and {other.drawn!r}; declare the same for both"
             )
-        shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
+        shapes = (
+            [values.shape[1:] for values in self.values],
+            [values.shape[1:] for values in other.values],
+        )
         if own != others or shapes[0] != shapes[1]:
             raise DataError(
                 "scores can be added only with the same models, classes and columns in the same "

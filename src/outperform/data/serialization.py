@@ -49,9 +49,9 @@ def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
 
 def _codes(value: Any, at: str) -> IntArray:
     """Convert rows of codes to an array ``(n_rows, n_columns)``; it has no columns without rows."""
-    for place, row in enumerate(read.as_list(value, at)):
+    for index, row in enumerate(read.as_list(value, at)):
         if type(row) is not list or len(row) != len(value[0]):
-            raise read.refuse(f"{at}[{place}]", "a list of the same length as the first", row)
+            raise read.refuse(f"{at}[{index}]", "a list of the same length as the first", row)
     if value:
         _refuse_others(list(chain.from_iterable(value)), at, 0, read.INT64)
     return np.array(value, dtype=np.int64).reshape(len(value), len(value[0]) if value else 0)
@@ -59,9 +59,9 @@ def _codes(value: Any, at: str) -> IntArray:
 
 def _fractions(value: object, at: str) -> AnyArray:
     """Convert a list of finite positive numbers to an array of float64."""
-    for place, one in enumerate(read.as_list(value, at)):
-        if type(one) not in (float, int) or not 0 < one <= 1e308:
-            raise read.refuse(f"element {place} of {at}", "a finite positive number", one)
+    for index, number in enumerate(read.as_list(value, at)):
+        if type(number) not in (float, int) or not 0 < number <= 1e308:
+            raise read.refuse(f"element {index} of {at}", "a finite positive number", number)
     array = np.array(value, dtype=np.float64)
     with np.errstate(over="ignore"):
         if not np.isfinite(array.sum()):
@@ -71,9 +71,9 @@ def _fractions(value: object, at: str) -> AnyArray:
 
 def _amounts(value: object, at: str) -> AnyArray:
     """Convert a list of finite non-negative numbers to an array of float64."""
-    for place, one in enumerate(read.as_list(value, at)):
-        if type(one) not in (float, int) or not 0 <= one <= read.INT64:
-            raise read.refuse(f"element {place} of {at}", "a non-negative number", one)
+    for index, number in enumerate(read.as_list(value, at)):
+        if type(number) not in (float, int) or not 0 <= number <= read.INT64:
+            raise read.refuse(f"element {index} of {at}", "a non-negative number", number)
     return np.array(value, dtype=np.float64)
 
 
@@ -81,13 +81,13 @@ def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
     whole = set(map(type, values)) <= {int}
     if whole and (not values or (low <= min(values) and max(values) <= high)):
         return
-    place, bad = next(
-        (place, one)
-        for place, one in enumerate(values)
-        if type(one) is not int or not low <= one <= high
+    index, bad = next(
+        (index, number)
+        for index, number in enumerate(values)
+        if type(number) is not int or not low <= number <= high
     )
     raise read.refuse(
-        f"element {place} of {at}", f"an integer from {low} to {read.limit(high)}", bad
+        f"element {index} of {at}", f"an integer from {low} to {read.limit(high)}", bad
     )
 
 
@@ -175,7 +175,7 @@ def _values(value: Any, at: str) -> AnyArray:
     rows = read.as_list(value, at)
     nested = set(map(type, rows)) == {list}
     flat = list(chain.from_iterable(rows)) if nested else rows
-    bad = [one for one in flat if type(one) not in (float, int)]
+    bad = [number for number in flat if type(number) not in (float, int)]
     if bad or (nested and len(set(map(len, rows))) > 1):
         raise read.refuse(at, "one number per row, or rows of equal length", *(bad or [rows])[:1])
     return np.array(rows, dtype=np.float64)
@@ -216,8 +216,8 @@ def scores_to_json(scores: Scores) -> str:
         "schema": 1,
         "models": list(scores.models),
         "labels": list(scores.labels),
-        "values": [one.tolist() for one in scores.values],
-        "findings": [[one.name, one.level, one.message] for one in scores.findings],
+        "values": [values.tolist() for values in scores.values],
+        "findings": [[finding.name, finding.level, finding.message] for finding in scores.findings],
     }
     for name in ("truth", "counts", "weights", "ids"):
         column: AnyArray | None = getattr(scores, name)
@@ -234,32 +234,32 @@ def scores_to_json(scores: Scores) -> str:
 
 def _signed(check: read.Check, data: Mapping[str, object]) -> dict[str, Any]:
     """Return the checked fields of a file whose checksum matches its content."""
-    found: dict[str, Any] = check(data, "")
+    fields: dict[str, Any] = check(data, "")
     if not read.is_signed(data):
         raise DataError("the checksum does not match, so the content was changed")
-    return found
+    return fields
 
 
 def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
     """Return the checked fields of scores from the output of :func:`scores_to_json`."""
     try:
-        found = _signed(_SCORES, data)
-        _fit(**found)
+        fields = _signed(_SCORES, data)
+        _fit(**fields)
     except DataError as error:
         raise DataError(f"these scores are damaged: {error}") from error
-    ids = found.get("ids")
+    ids = fields.get("ids")
     return {
-        "models": tuple(found["models"]),
-        "labels": tuple(found["labels"]),
-        "truth": found.get("truth"),
-        "values": tuple(found["values"]),
-        "counts": found.get("counts"),
-        "weights": found.get("weights"),
-        "findings": tuple(found["findings"]),
+        "models": tuple(fields["models"]),
+        "labels": tuple(fields["labels"]),
+        "truth": fields.get("truth"),
+        "values": tuple(fields["values"]),
+        "counts": fields.get("counts"),
+        "weights": fields.get("weights"),
+        "findings": tuple(fields["findings"]),
         "ids": None if ids is None else np.array(ids),
-        "columns": tuple(found["columns"]) if "columns" in found else None,
-        "voted_on": tuple(found.get("voted_on", ())),
-        "drawn": found.get("drawn"),
+        "columns": tuple(fields["columns"]) if "columns" in fields else None,
+        "voted_on": tuple(fields.get("voted_on", ())),
+        "drawn": fields.get("drawn"),
     }
 
 
@@ -274,15 +274,15 @@ def _fit(
 ) -> None:
     """Check that the fields of scores are consistent."""
     _check_names(models, labels)
-    beside = (truth, *(others.get(one) for one in ("counts", "weights", "ids")))
-    rows = {len(one) for one in (*values, *beside) if one is not None}
+    beside = (truth, *(others.get(name) for name in ("counts", "weights", "ids")))
+    rows = {len(array) for array in (*values, *beside) if array is not None}
     if len(values) != len(models) or len(rows) != 1 or rows == {0}:
         raise DataError(
             "every row needs a value for each model, and all columns must have the same length"
         )
     if truth is not None and truth.max() >= len(labels):
         raise DataError("a row names a class that is not in labels")
-    if columns and any(one.shape[1:] != (len(columns),) for one in values):
+    if columns and any(array.shape[1:] != (len(columns),) for array in values):
         raise DataError("every statistic needs one name")
 
 
@@ -396,7 +396,7 @@ def _fields(
         "slices": None if slices is None else _slices(slices, counted, n_codes),
         "sets": known,
         "pool": None if pool is None else _pool(pool, counted, kind, n_codes),
-        "sources": tuple(Source(**one) for one in sources),
+        "sources": tuple(Source(**source) for source in sources),
         "prevalence": None if prevalence is None else Prevalence.from_dict(prevalence, labels),
         "never_true": check_labels(never_true, like=set(labels), name="never_true")
         if never_true
@@ -473,8 +473,8 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
     groups = Groups(pattern=pattern, cell=cell, times=times, repeats=repeats)
     groups = groups.moved(place_rows(cells.T, table.cells), n_cells=len(table.cells))
     if weighted:
-        held = groups.held(n_cells=len(table.counts))
-        if not ((held > 0) & np.isfinite(held)).all() or groups.n > table.n:
+        per_cell = groups.amounts(n_cells=len(table.counts))
+        if not ((per_cell > 0) & np.isfinite(per_cell)).all() or groups.n > table.n:
             raise DataError("the weights do not match the items in the table")
         return Table(table.cells, table.counts, groups)
     amounts = groups.times.astype(object) * groups.repeats.astype(object)[groups.pattern]
@@ -487,17 +487,17 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
 def _check_spans(tables: Sequence[Table], outside: int) -> None:
     for table in tables:
         types = np.where(table.cells == outside, -1, table.cells)
-        found: IntArray = types.max(axis=1, initial=-1)
-        if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
+        span_type: IntArray = types.max(axis=1, initial=-1)
+        if ((types != -1) & (types != span_type[:, None])).any() or (span_type == -1).any():
             raise DataError("each cell of spans must have one type")
 
 
 def _sets(data: Sequence[IntArray], n_labels: int) -> Sets:
     """Restore the label sets, and check that they are sorted."""
-    sets = tuple(tuple(one.tolist()) for one in data)
-    if any(label >= n_labels for one in sets for label in one):
+    sets = tuple(tuple(codes.tolist()) for codes in data)
+    if any(label >= n_labels for codes in sets for label in codes):
         raise DataError("a set names a label that is not in labels")
-    if sets != tuple(sorted({tuple(sorted(set(one))) for one in sets})):
+    if sets != tuple(sorted({tuple(sorted(set(codes))) for codes in sets})):
         raise DataError("the label sets are not distinct and sorted")
     return sets
 

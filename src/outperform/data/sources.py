@@ -73,9 +73,9 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
     count twice: remove it.
     """
     alike: dict[str, list[Source]] = {}
-    for one in sources:
-        if one.telling:
-            alike.setdefault(one.sha256, []).append(one)
+    for source in sources:
+        if source.telling:
+            alike.setdefault(source.sha256, []).append(source)
     twins = [group for group in alike.values() if len(group) > 1]
     if not twins:
         return ()
@@ -91,7 +91,10 @@ def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     >>> print(*made_serious([Finding(TWINS, "warning", "One is a copy.")]))
     serious: One is a copy. [repeated_sources]
     """
-    return tuple(replace(one, level="serious") if one.name in GATED else one for one in findings)
+    return tuple(
+        replace(finding, level="serious") if finding.name in GATED else finding
+        for finding in findings
+    )
 
 
 def batches_differ(findings: Iterable[Finding]) -> bool:
@@ -102,11 +105,11 @@ def batches_differ(findings: Iterable[Finding]) -> bool:
     >>> batches_differ([Finding("version_changed", "serious", "The model is another one.")])
     True
     """
-    return any(one.name in BATCHES and one.level == "serious" for one in findings)
+    return any(finding.name in BATCHES and finding.level == "serious" for finding in findings)
 
 
 def _names(group: Sequence[Source]) -> str:
-    names = list(dict.fromkeys(one.file or one.name for one in group))
+    names = list(dict.fromkeys(source.file or source.name for source in group))
     if names == [""]:
         return f"{len(group)} of the added outcomes have exactly the same counts"
     if len(names) == 1:

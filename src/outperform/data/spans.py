@@ -126,13 +126,13 @@ def count_spans(
     _same_length(columns, "documents")
     rows: dict[tuple[int, Span], list[bool]] = {}
     types: set[tuple[type, Label]] = set()
-    for place, (name, documents) in enumerate(columns.items()):
+    for column, (name, documents) in enumerate(columns.items()):
         for number, spans in enumerate(documents):
             for span in _checked(spans, name, number):
                 has = rows.setdefault((number, span), [False] * len(columns))
-                if has[place]:
+                if has[column]:
                     raise DataError(f"{name}: document {number} has the span {span!r} twice")
-                has[place] = True
+                has[column] = True
                 types.add((type(span[2]), span[2]))
     if not rows:
         raise DataError("neither gold nor the predictions contain any span")
@@ -206,8 +206,8 @@ def read_tags(
             raise DataError(f"{name}, sentence {number}: {error}") from error
         read.append(reading.spans)
         if reading.malformed and not malformed:
-            place = reading.malformed[0]
-            first = f"{sentence[place]!r}, sentence {number}, token {place}"
+            position = reading.malformed[0]
+            first = f"{sentence[position]!r}, sentence {number}, token {position}"
         malformed += len(reading.malformed)
     if not malformed:
         return read, None
@@ -261,9 +261,9 @@ def span_cells(
     """Return the types and codes of columns in which None means "no span"."""
     kinds = [[None if value is None else read(value) for value in column] for column in columns]
     types = _sorted_types({(type(k), k) for column in kinds for k in column if k is not None})
-    place: dict[Label | None, int] = {label: code for code, label in enumerate(types)}
-    place[None] = len(types)
-    codes = [np.array([place[kind] for kind in column], dtype=np.int64) for column in kinds]
+    code_of: dict[Label | None, int] = {label: code for code, label in enumerate(types)}
+    code_of[None] = len(types)
+    codes = [np.array([code_of[kind] for kind in column], dtype=np.int64) for column in kinds]
     stacked = np.stack(codes, axis=1)
     own = np.where(stacked < len(types), stacked, -1)
     mixed = [row for row in own if len(set(row[row >= 0].tolist())) != 1]

@@ -63,11 +63,11 @@ def _as_array(values: Any, *, name: str) -> AnyArray:
 
 def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
     out = np.empty(array.shape, dtype=object)
-    for place, value in enumerate(array.flat):
+    for index, value in enumerate(array.flat):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole and not (isinstance(value, float) and value.is_integer()):
             raise DataError(f"{name} must be integers; got {value!r}")
-        out.flat[place] = int(value)
+        out.flat[index] = int(value)
     return out
 
 
@@ -96,19 +96,19 @@ def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
 def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
     """Return one weight per row; weights must be finite, non-negative and not all zero."""
     try:
-        given = np.asarray(unmasked(weights))
-        numbers = given.astype(np.float64)
+        array = np.asarray(unmasked(weights))
+        numbers = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"sample_weight must be one number per row: {error}") from error
-    words = given.flat if given.dtype.kind == "O" else ()
-    if given.dtype.kind not in "iufO" or any(isinstance(one, (str, bool)) for one in words):
+    words = array.flat if array.dtype.kind == "O" else ()
+    if array.dtype.kind not in "iufO" or any(isinstance(word, (str, bool)) for word in words):
         raise DataError("sample_weight must be numbers; got text or booleans")
     if numbers.shape != (n_rows,):
         raise DataError(f"sample_weight must have {n_rows} values; got shape {numbers.shape}")
     bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
     if bad.size:
         what = "not be negative" if np.isfinite(numbers[bad[0]]) else "be finite"
-        raise DataError(f"sample_weight must {what}; got {given[bad[0]]} in row {bad[0]}")
+        raise DataError(f"sample_weight must {what}; got {array[bad[0]]} in row {bad[0]}")
     if not numbers.any():
         raise DataError("sample_weight is zero for all rows; at least one must be positive")
     with np.errstate(over="ignore"):
@@ -180,8 +180,8 @@ class Table:
         kept = ~dropped
         groups = self.groups
         if groups is not None:
-            places = np.where(kept, np.cumsum(kept) - 1, -1)
-            groups = groups.moved(places, n_cells=int(kept.sum()))
+            new_cells = np.where(kept, np.cumsum(kept) - 1, -1)
+            groups = groups.moved(new_cells, n_cells=int(kept.sum()))
         return Table(self.cells[kept], self.counts[kept], groups)
 
     def plus(self, other: Table, *, n_labels: int) -> Table:
@@ -194,12 +194,12 @@ class Table:
         cells, counts = count_rows(columns, n_labels=n_labels, weights=as_counts(counts))
         if self.groups is None or other.groups is None:
             return Table(cells, counts)
-        one, two = (
+        first, second = (
             table.groups.moved(place_rows(table.cells.T, cells), n_cells=len(cells))
             for table in (self, other)
             if table.groups is not None
         )
-        return Table(cells, counts, one.plus(two, n_cells=len(cells)))
+        return Table(cells, counts, first.plus(second, n_cells=len(cells)))
 
     def scaled(self, factor: float) -> Table:
         """Return effective counts: all counts times a factor."""
@@ -212,7 +212,7 @@ class Table:
         """Return the cells' importance weights in place of counts, if there are any."""
         if self.groups is None or not self.groups.weighted:
             return self
-        return Table(self.cells, self.groups.held(n_cells=len(self.cells)))
+        return Table(self.cells, self.groups.amounts(n_cells=len(self.cells)))
 
     def emptied(self) -> Table:
         """Return an empty table with the same columns."""
@@ -222,8 +222,8 @@ class Table:
         cells, counts = count_rows(columns, n_labels=n_labels, weights=self.counts)
         if self.groups is None:
             return Table(cells, counts)
-        places = place_rows(columns, cells)
-        return Table(cells, counts, self.groups.moved(places, n_cells=len(cells)))
+        new_cells = place_rows(columns, cells)
+        return Table(cells, counts, self.groups.moved(new_cells, n_cells=len(cells)))
 
     # Sums
 
@@ -319,16 +319,16 @@ def read_confusions(matrices: Mapping[str, Any]) -> dict[str, AnyArray]:
 
 def truth_findings(arrays: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
     """Report matrices that would match the others if transposed or reordered."""
-    found = []
-    for (one, first), (other, second) in pairwise(arrays.items()):
+    findings = []
+    for (name, first), (other, second) in pairwise(arrays.items()):
         truth, rows, columns = first.sum(axis=1), second.sum(axis=1), second.sum(axis=0)
         if (rows == truth).all():
             continue
         if (columns == truth).all():
-            found.append(finding("tables_disagree_on_truth/transposed", one=one, other=other))
+            findings.append(finding("tables_disagree_on_truth/transposed", one=name, other=other))
         elif sorted(rows) == sorted(truth):
-            found.append(finding("tables_disagree_on_truth/order", one=one, other=other))
-    return tuple(found)
+            findings.append(finding("tables_disagree_on_truth/order", one=name, other=other))
+    return tuple(findings)
 
 
 def _square(value: Any, name: str) -> AnyArray:
@@ -350,10 +350,10 @@ def _refuse_other_orders(matrices: Mapping[str, Any]) -> None:
         if hasattr(value, "index") and hasattr(value, "columns"):
             axes[f"rows of {name!r}"] = list(value.index)
             axes[f"columns of {name!r}"] = list(value.columns)
-    for (one, first), (other, second) in pairwise(axes.items()):
+    for (matrix, first), (other, second) in pairwise(axes.items()):
         if first != second:
             raise DataError(
-                f"the {one} and the {other} must be the same classes in the same order; got "
+                f"the {matrix} and the {other} must be the same classes in the same order; got "
                 f"{first} and {second}; reindex them, e.g. "
                 "table.reindex(index=classes, columns=classes, fill_value=0)"
             )
@@ -437,12 +437,12 @@ class Groups:
         sizes = sum_by(self.pattern, self.times.astype(np.float64), size=len(self.repeats))
         return effective_size(sizes, self.repeats.astype(np.float64))
 
-    def moved(self, places: IntArray, *, n_cells: int) -> Groups:
+    def moved(self, new_cells: IntArray, *, n_cells: int) -> Groups:
         """Renumber the cells; −1 drops a cell."""
-        places = places[self.cell]
-        kept = places >= 0
+        new_cells = new_cells[self.cell]
+        kept = new_cells >= 0
         return _joined(
-            self.pattern[kept], places[kept], self.times[kept], self.repeats, n_cells=n_cells
+            self.pattern[kept], new_cells[kept], self.times[kept], self.repeats, n_cells=n_cells
         )
 
     def plus(self, other: Groups, *, n_cells: int) -> Groups:
@@ -461,7 +461,7 @@ class Groups:
         pattern = np.searchsorted(kept, self.pattern)
         return replace(self, pattern=pattern, repeats=self.repeats[kept])
 
-    def held(self, *, n_cells: int) -> AnyArray:
+    def amounts(self, *, n_cells: int) -> AnyArray:
         """Return the total of each cell over all groups, as float64."""
         repeats = self.repeats.astype(np.float64)
         amounts = self.times.astype(np.float64) * repeats[self.pattern]
@@ -491,24 +491,24 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
             f"{n_items} items"
         )
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
-        names, places = np.unique(groups, return_inverse=True)
-        return places.astype(np.int64), len(names)
+        names, inverse = np.unique(groups, return_inverse=True)
+        return inverse.astype(np.int64), len(names)
     # NumPy and Arrow have their own scalar types, which would hide missing values.
     listed = getattr(groups, "tolist", None) or getattr(groups, "to_pylist", None)
     values: Any = groups if listed is None else listed()
     codes: dict[Any, int] = {}
     try:
-        found = [codes.setdefault(group, len(codes)) for group in values]
+        numbers = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
         raise DataError(f"{param('groups')} must be names or numbers, one per item") from error
     missing = [code for group, code in codes.items() if is_missing(group)]
     if missing:
-        rows = [row for row, code in enumerate(found) if code in missing]
+        rows = [row for row, code in enumerate(numbers) if code in missing]
         raise DataError(
             f"{len(rows)} items have no group, the first in row {rows[0]} (counted from 0); give "
             "each unrelated item its own group"
         )
-    return np.array(found, dtype=np.int64), len(codes)
+    return np.array(numbers, dtype=np.int64), len(codes)
 
 
 def group_rows(

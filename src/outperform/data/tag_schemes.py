@@ -263,12 +263,12 @@ def _touch(left: Span | None, right: Span | None) -> bool:
 def _prefixes(scheme: Scheme, span: Span, after_same: bool, before_same: bool) -> list[str]:
     start, end, _ = span
     length = end - start
-    found: list[str] = []
+    prefixes: list[str] = []
     for position in range(length):
         last = position == length - 1
-        allowed = scheme.follows[found[-1]] if position else scheme.opens
+        allowed = scheme.follows[prefixes[-1]] if position else scheme.opens
         able = scheme.closes if last else scheme.follows
-        fit = [one for one in allowed if one in able]
+        fit = [prefix for prefix in allowed if prefix in able]
         if position == 0:
             fit = _in_context(fit, scheme.after_same, after_same)
         if last:
@@ -277,14 +277,14 @@ def _prefixes(scheme: Scheme, span: Span, after_same: bool, before_same: bool) -
             raise DataError(
                 f"{scheme.name} has no tags for a span of length {length}; got {span!r}"
             )
-        found.append(fit[0])
-    return found
+        prefixes.append(fit[0])
+    return prefixes
 
 
 def _in_context(fit: Sequence[str], bound: Sequence[str], here: bool) -> list[str]:
     """Return the prefixes for a span next to such a span, most specific first."""
-    made = [one for one in fit if one in bound]
-    free = [one for one in fit if one not in bound]
+    made = [prefix for prefix in fit if prefix in bound]
+    free = [prefix for prefix in fit if prefix not in bound]
     return made + free if here else free
 
 
@@ -467,7 +467,10 @@ def _check_known(scheme: Scheme) -> None:
     rules = {
         "opens": scheme.opens,
         "closes": scheme.closes,
-        "follows": (*scheme.follows, *(one for these in scheme.follows.values() for one in these)),
+        "follows": (
+            *scheme.follows,
+            *(prefix for these in scheme.follows.values() for prefix in these),
+        ),
         "after_same": scheme.after_same,
         "before_same": scheme.before_same,
         "strict_after_same": scheme.strict_after_same,

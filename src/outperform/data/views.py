@@ -30,7 +30,7 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import counted
 
 
-def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
+def predicted_codes(outcomes: Outcomes, model: int) -> IntArray:
     """Return the codes that a model ever predicts, including the unlabelled part of a pool.
 
     Parameters
@@ -41,10 +41,10 @@ def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
         Index of the model.
     """
     paired = outcomes.paired
-    table, column = (outcomes.tables[0], 1 + place) if paired else (outcomes.tables[place], 1)
+    table, column = (outcomes.tables[0], 1 + model) if paired else (outcomes.tables[model], 1)
     columns = [table.cells[:, column]]
     if outcomes.pool is not None:
-        columns.append(outcomes.pool.cells[:, place])
+        columns.append(outcomes.pool.cells[:, model])
     return occurring(outcomes, columns)
 
 
@@ -154,7 +154,7 @@ def refuse_label_errors(outcomes: Outcomes) -> None:
     """Reject stated label errors without known classes or without gold labels."""
     refuse_pool(outcomes, "label error rates are not supported with that; remove them")
     reason = _NO_ERRORS.get(outcomes.kind)
-    if any(one.name == "annotators" for one in outcomes.findings):
+    if any(finding.name == "annotators" for finding in outcomes.findings):
         reason = "the truth is based on several annotators' labels, including their errors"
     if reason is not None:
         raise UsageError(
@@ -165,7 +165,7 @@ def refuse_label_errors(outcomes: Outcomes) -> None:
 
 def read_from(outcomes: Outcomes, file: str) -> Outcomes:
     """Return outcomes whose sources record the file they were read from."""
-    sources = tuple(replace(one, file=file) for one in origins(outcomes))
+    sources = tuple(replace(source, file=file) for source in origins(outcomes))
     return replace(outcomes, sources=sources)
 
 
@@ -179,7 +179,7 @@ def with_source(outcomes: Outcomes, name: str, *, weighted: bool) -> Outcomes:
     )
 
 
-def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
+def stand_beside(first: Outcomes, second: Outcomes) -> Outcomes:
     """Combine two outcomes of one model each into unpaired outcomes.
 
     Parameters
@@ -195,20 +195,22 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
     >>> stand_beside(new, old)
     Outcomes(n=3, models=('new', 'old'), labels=('a', 'b', 'c'), paired=False, cells=5)
     """
-    if len(one.models) != 1 or len(two.models) != 1 or one.models == two.models:
+    if len(first.models) != 1 or len(second.models) != 1 or first.models == second.models:
         raise UsageError(
-            f"two outcomes of one model each, with different names, are needed; got {one.models} "
-            f"and {two.models}"
+            f"two outcomes of one model each, with different names, are needed; got {first.models} "
+            f"and {second.models}"
         )
-    if one.kind != two.kind:
-        raise DataError(f"outcomes of the kinds {one.kind!r} and {two.kind!r} cannot be compared")
-    if one.weighted != two.weighted:
+    if first.kind != second.kind:
+        raise DataError(
+            f"outcomes of the kinds {first.kind!r} and {second.kind!r} cannot be compared"
+        )
+    if first.weighted != second.weighted:
         raise DataError("only one model has importance weights; pass weights for both")
-    if (one.groups is None) != (two.groups is None):
-        one, two = one.ungroup(), two.ungroup()
-    left, right = one.with_labels(two.labels), two.with_labels(one.labels)
+    if (first.groups is None) != (second.groups is None):
+        first, second = first.ungroup(), second.ungroup()
+    left, right = first.with_labels(second.labels), second.with_labels(first.labels)
     left, right = sharing_sets(left, right)
-    return type(one)(
+    return type(first)(
         models=(*left.models, *right.models),
         labels=left.labels,
         tables=(*left.tables, *right.tables),
@@ -216,19 +218,19 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
         sets=left.sets,
         findings=tuple(dict.fromkeys(left.findings + right.findings)),
         sources=origins(left) + origins(right),
-        never_true=tuple(dict.fromkeys(one.never_true + two.never_true)),
+        never_true=tuple(dict.fromkeys(first.never_true + second.never_true)),
     )
 
 
 def scores_source(scores: Scores, name: str, sha256: str) -> Source:
     """Return scores as one source; equal rows are as uninformative as items in the same cell."""
-    rows = np.column_stack([one.reshape(scores.n_rows, -1) for one in scores.values])
+    rows = np.column_stack([values.reshape(scores.n_rows, -1) for values in scores.values])
     counts = np.bincount(distinct_rows(rows).code)
     return Source("", scores.n, sha256, log_chance(counts) < math.log(CHANCE), name)
 
 
 def of_items(
-    seen: Outcomes,
+    outcomes: Outcomes,
     ids: Sequence[object],
     people: Mapping[str, Sequence[object]],
     *,
@@ -247,45 +249,45 @@ def of_items(
     chances
         Probability of each of these items being labelled, if known.
     """
-    items = seen._items
+    items = outcomes._items
     if items is None or items.ids is None:
         raise UsageError(
             "human labels are matched by item id, but the data have no ids; pass the id column "
             f"with {param('id=')}"
         )
-    place = {str(one): number for number, one in enumerate(items.names)}
-    asked = [str(one) for one in ids]
-    strange = [one for one in asked if one not in place]
+    row_of = {str(name): number for number, name in enumerate(items.names)}
+    requested = [str(item_id) for item_id in ids]
+    strange = [item_id for item_id in requested if item_id not in row_of]
     if strange:
         raise DataError(
             f"people labelled {counted(len(strange), 'items')} that the judge did not rate, such "
             f"as {strange[0]!r}"
         )
-    twice = [one for one, times in Counter(asked).items() if times > 1]
+    twice = [item_id for item_id, times in Counter(requested).items() if times > 1]
     if twice:
         raise DataError(f"people labelled the item {twice[0]!r} twice; keep one row per item")
 
     def placed(values: Sequence[object]) -> list[object]:
-        found: list[object] = [None] * items.n
-        for one, value in zip(asked, values, strict=True):
-            found[place[one]] = value
-        return found
+        column: list[object] = [None] * items.n
+        for item_id, value in zip(requested, values, strict=True):
+            column[row_of[item_id]] = value
+        return column
 
-    def said(column: int) -> list[object]:
+    def ratings(column: int) -> list[object]:
         codes: list[int] = items.cells[items.cell, column].tolist()
         return [items.values[code] for code in codes]
 
-    judged = {model: said(1 + items.models.index(model)) for model in seen.models}
+    judged = {model: ratings(1 + items.models.index(model)) for model in outcomes.models}
     human = {name: placed(values) for name, values in people.items()}
     drawn = {} if chances is None else {"drawn": _as_numbers(placed(chances))}
-    if seen.kind == "correct":
+    if outcomes.kind == "correct":
         return {"judged": judged, "human": human, **drawn}
-    return {"judged": judged, "human": next(iter(human.values())), "judge": said(0), **drawn}
+    return {"judged": judged, "human": next(iter(human.values())), "judge": ratings(0), **drawn}
 
 
 def _as_numbers(values: Sequence[object]) -> FloatArray:
     """Return probabilities that were read from a file, with NaN for missing values."""
     try:
-        return np.array([np.nan if is_missing(one) else float(str(one)) for one in values])
+        return np.array([np.nan if is_missing(value) else float(str(value)) for value in values])
     except ValueError as error:
         raise DataError(f"the probabilities of being labelled must be numbers: {error}") from None

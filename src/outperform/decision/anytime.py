@@ -84,9 +84,9 @@ def log_capital(
     claimed = np.asarray(mean, dtype=np.float64)[..., None]
     edges = (values - claimed) / (claimed - low)  # (..., n_values)
     growth = np.log1p(_STAKES[:, None] * edges[..., None, :])  # (..., n_stakes, n_values)
-    seen = np.asarray(counts, dtype=np.float64)
+    sums = np.asarray(counts, dtype=np.float64)
     # One claimed mean for all rows needs a single product.
-    logs = seen @ growth.T if growth.ndim == 2 else (growth @ seen[..., None])[..., 0]
+    logs = sums @ growth.T if growth.ndim == 2 else (growth @ sums[..., None])[..., 0]
     return np.asarray(logsumexp(logs, axis=-1) - np.log(_STAKES.size))
 
 
@@ -113,16 +113,16 @@ def betting_interval(
     """
     low, high = bounds
     limit = np.log(2 / (1 - prob))
-    seen = np.asarray(counts)
+    sums = np.asarray(counts)
     ends = []
     for sign, least in ((1.0, low), (-1.0, -high)):
         own = sign * values
-        outside, inside = least, float(own @ seen / seen.sum())
+        outside, inside = least, float(own @ sums / sums.sum())
         for _ in range(_HALVINGS):
             middle = (outside + inside) / 2
             if middle <= least:  # all values equal the bound
                 break
-            if log_capital(own, seen, middle, least) >= limit:
+            if log_capital(own, sums, middle, least) >= limit:
                 outside = middle
             else:
                 inside = middle

@@ -53,7 +53,7 @@ class Posterior:
         Draws, and the closed form if there is one.
     facts
         HDI, mean and, for a difference, the ROPE with the three probabilities.
-    places
+    decimals
         Number of decimals on a screen.
     label
         Text alternative.
@@ -64,7 +64,7 @@ class Posterior:
     draws: FloatArray
     distribution: Distribution | None = None
     facts: Facts
-    places: int
+    decimals: int
     label: str
     axis: str
 
@@ -74,7 +74,7 @@ class Posterior:
 
     def lines(self, page: Page) -> list[Line]:
         """Return it for a screen."""
-        return picture(page, self.draws, self.facts, self.places)
+        return picture(page, self.draws, self.facts, self.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +213,44 @@ class Note(NamedTuple):
         return page.text(self.text, indent=self.indent)
 
 
+class Command(NamedTuple):
+    """Question with the command that answers it; a command is never wrapped, so it can be copied.
+
+    Parameters
+    ----------
+    question
+        The question.
+    text
+        The command, on one line.
+    why
+        What the command assumes; may be empty.
+    """
+
+    question: str
+    text: str
+    why: str = ""
+
+    def lines(self, page: Page) -> list[Line]:
+        """Return it for a screen."""
+        why = [(Piece("  "), *line) for line in page.text(self.why, style="dim")]
+        command = (Piece(f"  {page.writable(self.text)}"),)
+        return [*page.text(self.question, style="strong"), command, *(why if self.why else [])]
+
+    def html(self) -> Html:
+        """Return it for a card."""
+        return element(
+            "div",
+            element("p", self.question),
+            element("pre", element("code", self.text), class_="op-code"),
+            element("p", self.why, class_="op-note") if self.why else None,
+        )
+
+    def markdown(self) -> str:
+        """Return it as a passage of Markdown."""
+        parts = [for_markdown(self.question), f"```\n{self.text}\n```", for_markdown(self.why)]
+        return "\n\n".join(parts if self.why else parts[:2])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """Contents of a result, part by part, independent of the format.
@@ -244,6 +282,8 @@ class Document:
         The table with all columns, which a card shows collapsed.
     grid
         A further table, which a card folds and a page shows under a heading.
+    commands
+        Commands to type, below the tables.
     notes
         Sentences below the tables, and details.
     findings
@@ -295,6 +335,7 @@ class Document:
     leads: int = 1
     more: Table | None = None
     grid: Grid | None = None
+    commands: Sequence[Command] = ()
     notes: Sequence[Note] = ()
     findings: Sequence[tuple[str, str, str]] = ()
     quiet: Collection[str] = ()
@@ -323,7 +364,8 @@ class Document:
         notes = _note_lines(self.notes, page)
         if self.coverage is not None and page.verbose and (text := self.coverage()) is not None:
             notes += page.labelled("coverage", text)
-        body = stacked(head, drawn, *tables, notes)
+        commands = [command.lines(page) for command in self.commands]
+        body = stacked(head, drawn, *tables, *commands, notes)
         end = page.text(self.caption, style="dim") if self.caption else []
         end += page.text(self.errors, style="dim") if self.errors and page.verbose else []
         if self.parts is not None:
@@ -418,6 +460,7 @@ class Document:
                     label=table.title or self.headline,
                 )
             )  # fmt: skip
+        parts += [command.html() for command in self.commands]
         notes = [note for note in (*self.lead, *self.notes) if note.card and not note.label]
         parts += [element("p", true_minus(note.text), class_="op-note") for note in notes]
         if self.more is not None:
@@ -434,6 +477,7 @@ class Document:
             return rows().to_markdown()
         headline, table = self.passage
         parts = [f"**{for_markdown(headline)}**", table.to_markdown().rstrip()]
+        parts += [command.markdown() for command in self.commands]
         parts += [for_markdown(sentence) for sentence in self.prose]
         if self.findings:
             parts.append(
@@ -472,7 +516,7 @@ def brief(
     table: Table,
     keys: Sequence[str],
     *,
-    places: int | None = None,
+    decimals: int | None = None,
     of: Sequence[str] = (),
     hdi: str = "",
     headings: Mapping[str, str] | None = None,
@@ -486,7 +530,7 @@ def brief(
         The table with all its columns.
     keys
         Columns to show; ``"hdi"`` is the column with both ends.
-    places, of
+    decimals, of
         Number of decimals, and the keys of the columns that use it.
     hdi
         Heading of the interval. If empty, its ends are in separate columns.
@@ -500,7 +544,7 @@ def brief(
         for row in table.rows
     )
     short = replace(table, rows=rows, notes=tuple(notes))
-    short = short if places is None else with_places(short, of, places)
+    short = short if decimals is None else with_places(short, of, decimals)
     short = joined_hdi(short, heading=hdi) if hdi else short
     by_key = headings or {}
     columns = tuple(

@@ -136,8 +136,8 @@ def process_sentence(facts: Facts) -> str:
     adjusted = facts.get("selection") or facts.get("any_look")
     if adjusted is None:
         return ""
-    plain, places = adjusted["unadjusted"], digits(facts)
-    ends = numbers.interval(plain["low"], plain["high"], places, sign=True)
+    plain, decimals = adjusted["unadjusted"], digits(facts)
+    ends = numbers.interval(plain["low"], plain["high"], decimals, sign=True)
     level = f"{numbers.percent(plain['prob'])} HDI would be {ends}."
     if facts.get("selection") is None:
         if not adjusted["holds"]:
@@ -175,15 +175,15 @@ def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
     ...         "rope": {"low": -0.01, "high": 0.01}})
     6
     """
-    places = numbers.decimals(facts.get("sd"), least=least)
+    decimals = numbers.decimals(facts.get("sd"), least=least)
     rope = facts.get("rope")
     if rope is None:
-        return places
+        return decimals
     ends = [(facts["hdi"][i], rope[j]) for i in ("low", "high") for j in ("low", "high")]
-    most = places + 4
-    while places < most and any(x != y and round(x - y, places) == 0 for x, y in ends):
-        places += 1
-    return places
+    most = decimals + 4
+    while decimals < most and any(x != y and round(x - y, decimals) == 0 for x, y in ends):
+        decimals += 1
+    return decimals
 
 
 def probability(facts: Facts, key: str) -> str:
@@ -249,15 +249,15 @@ def data(facts: Facts) -> str:
     >>> data({"n": 7532, "n_classes": 20, "paired": True, "prior": "unit", "n_draws": 20_000})
     '7,532 items, 20 classes, paired, prior unit, 20,000 draws'
     """
-    return ", ".join(seen(facts) + method(facts))
+    return ", ".join(sample_parts(facts) + method(facts))
 
 
-def seen(facts: Facts) -> list[str]:
+def sample_parts(facts: Facts) -> list[str]:
     """Return the parts of the sample in a few words each.
 
     Examples
     --------
-    >>> seen({"n": 7532, "n_classes": 2, "pos_label": "spam"})
+    >>> sample_parts({"n": 7532, "n_classes": 2, "pos_label": "spam"})
     ['7,532 items', '2 classes', 'positive class spam']
     """
     parts = [*_sizes(facts)]
@@ -475,9 +475,9 @@ def unpaired(facts: Facts) -> str:
     ...           "unpaired": {"mean": 0.01, "hdi": hdi, "decision": {"symbol": ">"}}})
     '> +0.0100 (95% HDI −0.0200 to +0.0400)'
     """
-    other, places = facts["unpaired"], digits(facts)
-    low, high = (numbers.signed(other["hdi"][end], places) for end in ("low", "high"))
-    mean = numbers.signed(other["mean"], places)
+    other, decimals = facts["unpaired"], digits(facts)
+    low, high = (numbers.signed(other["hdi"][end], decimals) for end in ("low", "high"))
+    mean = numbers.signed(other["mean"], decimals)
     return f"{other['decision']['symbol']} {mean} ({hdi_label(facts)} {low} to {high})"
 
 

@@ -405,7 +405,7 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
     a, b = names
     pieces = [f"{more} {a} more,", f"{less} {b} more", f"blue: {a} better,", "orange: worse"]
     room = int(figure_style.points(ax)[0] / (0.36 * figure_style.text_size()))
-    key = "\n".join(figure_style.lines(two, room) for two in (pieces[:2], pieces[2:]))
+    key = "\n".join(figure_style.lines(words, room) for words in (pieces[:2], pieces[2:]))
     ax.set_xlabel(key, loc="right", family=figure_style.family(ax), **figure_style.TINY)
 
 

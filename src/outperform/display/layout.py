@@ -295,7 +295,7 @@ def plain(lines: Iterable[Line]) -> str:
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float, decimals: int) -> str:
     """Return a difference with its sign, using a true minus.
 
     Examples
@@ -303,10 +303,10 @@ def signed(value: float, places: int) -> str:
     >>> signed(-0.1086, 3)
     '−0.109'
     """
-    return true_minus(numbers.signed(value, places))
+    return true_minus(numbers.signed(value, decimals))
 
 
-def interval(hdi: Mapping[str, float], places: int, *, sign: bool = False) -> str:
+def interval(hdi: Mapping[str, float], decimals: int, *, sign: bool = False) -> str:
     """Return an interval in words.
 
     Examples
@@ -314,7 +314,7 @@ def interval(hdi: Mapping[str, float], places: int, *, sign: bool = False) -> st
     >>> interval({"low": -0.022, "high": 0.007}, 3, sign=True)
     '−0.022 to +0.007'
     """
-    return true_minus(numbers.interval(hdi["low"], hdi["high"], places, sign=sign))
+    return true_minus(numbers.interval(hdi["low"], hdi["high"], decimals, sign=sign))
 
 
 def joined_hdi(
@@ -356,10 +356,10 @@ def joined_hdi(
     return replace(table, columns=columns, rows=rows)
 
 
-def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
+def with_places(table: Table, keys: Sequence[str], decimals: int) -> Table:
     """Return a table with a different number of decimals in some columns."""
     columns = tuple(
-        replace(column, write=partial(column.write.func, digits=places))
+        replace(column, write=partial(column.write.func, digits=decimals))
         if column.key in keys and isinstance(column.write, partial)
         else column
         for column in table.columns
@@ -475,7 +475,7 @@ def _edges(start: float, stop: float, n: int, rope: Mapping[str, float] | None) 
     return edges
 
 
-def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Line]:
+def picture(page: Page, draws: FloatArray, facts: Facts, decimals: int) -> list[Line]:
     """Return the density with the HDI below it and, for a difference, the ROPE and its shares.
 
     Examples
@@ -496,7 +496,7 @@ def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Li
         text = ", ".join(f"{name} {share}" for name, share in shares.items())
         return page.text(text) if text else []
     write = signed if rope is not None else (lambda value, digits: numbers.plain(value, digits))
-    ends = [write(facts["hdi"][end], places) for end in ("low", "high")]
+    ends = [write(facts["hdi"][end], decimals) for end in ("low", "high")]
     n = min(page.width, WIDEST)
     cells = cells_of(draws, facts, n, margins=(len(ends[0]) + 2, len(ends[1]) + 2))
     lines = [*_density(cells), _bar(cells, facts, ends)]

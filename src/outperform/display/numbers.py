@@ -181,8 +181,8 @@ def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
     known = [k for k, text in enumerate(texts) if text[0].isdigit()]
     if len(known) < 2:
         return texts
-    places = min(len(texts[k].rstrip("%").partition(".")[2]) for k in known)
-    unit = Decimal(1).scaleb(-places)
+    n_decimals = min(len(texts[k].rstrip("%").partition(".")[2]) for k in known)
+    unit = Decimal(1).scaleb(-n_decimals)
     exact = {k: 100 * Decimal(repr(float(parts[k]))) for k in known}
     rounded = {k: value.quantize(unit) for k, value in exact.items()}
     missing = sum(exact.values(), Decimal(0)).quantize(unit) - sum(rounded.values())
@@ -259,8 +259,8 @@ def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
         if 100 * p < float(bound):  # too few draws to distinguish from none
             return f"<{bound}%"
     error = mcse or (sqrt(p * (1 - p) / n_draws) if n_draws else 0.0)
-    places = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
-    text = f"{100 * p:.{places}f}"
+    n_decimals = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
+    text = f"{100 * p:.{n_decimals}f}"
     return f"<{_bound(min(1.0, p + 2 * error))}%" if _is_zero(text) else text + "%"
 
 

@@ -83,13 +83,13 @@ def _advice(shares: Facts) -> str:
 
 
 def _counted(model: Facts, *, limit: int | None = None) -> str:
-    runs, places = model["runs"], read.digits(model)
+    runs, decimals = model["runs"], read.digits(model)
     values = [value for value in runs["observed"] if value is not None]
     text = f"{len(runs['names'])} of {for_text(model['name'], limit=limit)}"
     if not values or runs["sd"] is None:
-        return text if not values else f"{text}, {numbers.plain(values[0], places)}"
-    low, high = (numbers.plain(end, places) for end in (min(values), max(values)))
-    return f"{text}, {low} to {high}, sd {numbers.plain(runs['sd'], places)}"
+        return text if not values else f"{text}, {numbers.plain(values[0], decimals)}"
+    low, high = (numbers.plain(end, decimals) for end in (min(values), max(values)))
+    return f"{text}, {low} to {high}, sd {numbers.plain(runs['sd'], decimals)}"
 
 
 def _shares(facts: Facts) -> str:
@@ -102,8 +102,8 @@ def _shares(facts: Facts) -> str:
 
 
 def _pooled(facts: Facts) -> str:
-    pooled, places = facts["runs"]["pooled"], read.digits(facts)
-    low, high = (numbers.signed(pooled["hdi"][end], places) for end in ("low", "high"))
+    pooled, decimals = facts["runs"]["pooled"], read.digits(facts)
+    low, high = (numbers.signed(pooled["hdi"][end], decimals) for end in ("low", "high"))
     return f"{pooled['decision']['symbol']} ({read.hdi_label(facts)} {low} to {high})"
 
 
@@ -250,7 +250,7 @@ def _estimate(facts: Facts) -> str:
 
 def _in_short(facts: Facts, *, subject: str | None = None) -> str:
     """Return the sample, the mean and the interval in one sentence."""
-    places = read.digits(facts)
+    decimals = read.digits(facts)
     direction = read.direction(facts)
     better = f", where {direction}," if direction else ""
     sign = subject is None
@@ -263,20 +263,20 @@ def _in_short(facts: Facts, *, subject: str | None = None) -> str:
     details = [f"{level} {name} {_ends(facts, sign=sign)}"]
     details.append(", ".join(read.method(facts)))
     return (
-        f"{start} posterior mean of {what}{better} is {write(facts['mean'], places)} "
+        f"{start} posterior mean of {what}{better} is {write(facts['mean'], decimals)} "
         f"({'; '.join(part for part in details if part)})."
     )
 
 
 def _mean_and_spread(facts: Facts, *, sign: bool = False) -> str:
-    places = read.digits(facts)
+    decimals = read.digits(facts)
     write = numbers.signed if sign else numbers.plain
-    extras = [f"sd {numbers.plain(facts['sd'], places)}"]
+    extras = [f"sd {numbers.plain(facts['sd'], decimals)}"]
     if facts.get("observed") is not None:
-        extras.append(f"observed {write(facts['observed'], places)}")
+        extras.append(f"observed {write(facts['observed'], decimals)}")
     if facts.get("mcse"):
         extras.append(f"Monte Carlo error {facts['mcse']:.2g}")
-    return f"{write(facts['mean'], places)} ({'; '.join(extras)})"
+    return f"{write(facts['mean'], decimals)} ({'; '.join(extras)})"
 
 
 def _ends(facts: Facts, *, sign: bool) -> str:

@@ -125,14 +125,14 @@ def span(facts: Facts, *, rope: Facts | None = None) -> Span:
     )
 
 
-def place(value: float, domain: tuple[float, float]) -> float:
+def position(value: float, domain: tuple[float, float]) -> float:
     """Return the horizontal position of a value, from 0 to 100, clipped at the edges."""
     low, high = domain
     return 100 * min(max((value - low) / (high - low), 0.0), 1.0)
 
 
 def _at(value: float, domain: tuple[float, float]) -> str:
-    return f"{place(value, domain):.2f}%"
+    return f"{position(value, domain):.2f}%"
 
 
 def _domain(values: Iterable[float], *, margin: float) -> tuple[float, float]:
@@ -170,7 +170,7 @@ def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[
     """
     known = []
     for n in range(most, 1, -1):
-        ticks = [tick for tick in _ticks(domain, most=n) if 8 < place(tick[0], domain) < 92]
+        ticks = [tick for tick in _ticks(domain, most=n) if 8 < position(tick[0], domain) < 92]
         known += [ticks, ticks[:: max(len(ticks) - 1, 1)]]
     fitting = [ticks for ticks in known if ticks and _fit(ticks, domain, pixels)]
     return next((ticks for ticks in fitting if len(ticks) > 1), fitting[0] if fitting else [])
@@ -260,7 +260,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     hill = hill_points(outline, domain)
     behind, zones = [], [_zone(hill, 0, 100, OPEN)]
     if "rope" in facts:
-        left, right = (place(facts["rope"][end], domain) for end in ("low", "high"))
+        left, right = (position(facts["rope"][end], domain) for end in ("low", "high"))
         names = ["worse", "equivalent", "better"]
         if not facts.get("greater_is_better", True):
             names.reverse()
@@ -300,7 +300,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
 def hill_points(outline: object, domain: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """Return the outline of a density in picture units, from left to right."""
     grid, height = smooth(outline)
-    x = WIDE / 100 * np.array([place(value, domain) for value in grid])
+    x = WIDE / 100 * np.array([position(value, domain) for value in grid])
     y = TALL - (TALL - 4) * height / height.max()
     return x.round(1), y.round(1)
 
@@ -350,8 +350,8 @@ def _band(left: float, right: float, height: float | str) -> Html:
 
 def _ends(facts: Facts) -> tuple[str, str]:
     write: Callable[[float, int], str] = numbers.signed if "rope" in facts else numbers.plain
-    hdi, places = facts["hdi"], read.digits(facts)
-    return true_minus(write(hdi["low"], places)), true_minus(write(hdi["high"], places))
+    hdi, decimals = facts["hdi"], read.digits(facts)
+    return true_minus(write(hdi["low"], decimals)), true_minus(write(hdi["high"], decimals))
 
 
 _TAIL = 5e-4
@@ -494,7 +494,7 @@ def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
 def _row(interval: Span, domain: tuple[float, float], *, zero: bool) -> Html:
     behind = []
     if interval.rope is not None:
-        left, right = (place(end, domain) for end in interval.rope)
+        left, right = (position(end, domain) for end in interval.rope)
         behind.append(_band(left, right, "100%"))
     if zero:
         behind.append(_line(_at(0, domain), _at(0, domain), 0, "100%", "zero"))

@@ -94,8 +94,8 @@ def _write_shares(ax: Axes, facts: Facts) -> None:
     name = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)[0]
     parts = list(read.shares(facts).items())
     parts = parts if facts.get("greater_is_better", True) else parts[::-1]
-    places = zip((0.0, 0.5, 1.0), ("left", "center", "right"), strict=True)
-    for (word, share), (x, align) in zip(parts, places, strict=True):
+    alignments = zip((0.0, 0.5, 1.0), ("left", "center", "right"), strict=True)
+    for (word, share), (x, align) in zip(parts, alignments, strict=True):
         whose = word if word == "equivalent" else f"{name} {word}"
         how: dict[str, Any] = {"ha": align, "va": "bottom", "color": colour(ax, word)}
         text = f"{whose}\n{share}"
@@ -120,11 +120,11 @@ def _write_title(ax: Axes, facts: Facts) -> None:
 def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
     """Draw the interval, with both ends as text."""
     draw_interval(ax, facts, level)
-    places = read.digits(facts)
+    decimals = read.digits(facts)
     write = numbers.signed if "names" in facts else numbers.plain
     for end, offset, side in (("low", -6, "right"), ("high", 6, "left")):
         value = facts["hdi"][end]
-        text = true_minus(write(value, places))
+        text = true_minus(write(value, decimals))
         # A number that crosses an edge of the ROPE stands on one ground, not on two.
         ground: dict[str, Any] = {"fc": figure_style.paper(ax), "ec": "none", "pad": 1.5}
         how: dict[str, Any] = {"ha": side, "va": "center", "bbox": ground}

@@ -82,7 +82,7 @@ def draw_rope_curve(
         labelled = _mark_chosen(ax, facts, stop, parts)
         if parts is not None:
             lines = [(end, end) for end in _changes_of(facts)]
-            _draw_shares(ax, *parts, taken=[*lines, labelled])
+            _draw_shares(ax, *parts, occupied=[*lines, labelled])
         _finish(ax, facts, with_shares=shares is not None)
     return ax
 
@@ -95,7 +95,7 @@ def _stacked(
 
 
 def _draw_shares(
-    ax: Axes, widths: FloatArray, ends: FloatArray, *, taken: Sequence[tuple[float, float]]
+    ax: Axes, widths: FloatArray, ends: FloatArray, *, occupied: Sequence[tuple[float, float]]
 ) -> None:
     """Stack the three probabilities, with each name where the area is thick and free of lines."""
     for name, floor, top in zip(("worse", "equivalent", "better"), ends, ends[1:], strict=False):
@@ -105,7 +105,7 @@ def _draw_shares(
         half = 0.33 * figure_style.text_size() * len(name) * _per_point(ax, widths[-1])
         free = share >= max(0.5 * share.max(), _THICK)
         free &= (widths > half) & (widths < widths[-1] - half)
-        for low, high in taken:
+        for low, high in occupied:
             free &= (widths < low - half) | (widths > high + half)
         if free.any():
             best = np.flatnonzero(free & (share >= 0.98 * share[free].max()))

@@ -86,10 +86,10 @@ def comparison_document(
     <BLANKLINE>
     90 items · exact
     """
-    places = max(read.digits(part, least=_FEWEST) for part in (facts, facts["a"], facts["b"]))
+    decimals = max(read.digits(part, least=_FEWEST) for part in (facts, facts["a"], facts["b"]))
     direction, of, metric = read.direction(facts), read.difference(facts), read.metric(facts)
-    size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
-    inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
+    size = amount(facts, limit=NAME_LIMIT, decimals=decimals, metric=_metric(facts), signed=signed)
+    inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], decimals, sign=True)}"
     rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
     worse, equivalent, better = read.shares(facts).values()
     axis = f"{read.difference(facts, limit=NAME_LIMIT)}, {for_text(metric, limit=2 * NAME_LIMIT)}"
@@ -98,7 +98,7 @@ def comparison_document(
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
         prose.append(f"With other ROPE widths: {curve}.")
-        notes.append(Note(other_ropes(facts, places), card=False))
+        notes.append(Note(other_ropes(facts, decimals), card=False))
     if facts.get("needed") is not None:
         prose.append(more_items(facts["needed"], facts))
         notes.append(Note(prose[-1], card=False))
@@ -122,14 +122,14 @@ def comparison_document(
             draws=draws,
             distribution=distribution,
             facts=facts,
-            places=places,
+            decimals=decimals,
             label=f"Posterior of {of} in {metric}. {sentence}",
             axis=f"{axis}{f', {direction}' if direction else ''}",
         ),
         screen=[
             Rows(
-                table=_models(facts, places, sd=False),
-                verbose=_models(facts, places, sd=True),
+                table=_models(facts, decimals, sd=False),
+                verbose=_models(facts, decimals, sd=True),
                 labels=["model"],
             )
         ],
@@ -171,16 +171,16 @@ def estimate_document(
     <BLANKLINE>
     90 items · exact
     """
-    places = read.digits(facts, least=_FEWEST)
+    decimals = read.digits(facts, least=_FEWEST)
     name = for_text(facts["name"], limit=NAME_LIMIT)
     known = facts.get("observed") is not None and facts.get("observed_defined", True)
-    observed = numbers.plain(facts["observed"], places) if known else numbers.UNDEFINED
+    observed = numbers.plain(facts["observed"], decimals) if known else numbers.UNDEFINED
     direction, metric = read.direction(facts), read.metric(facts)
     full, sentence = estimate_table(facts), estimate_headline(facts)
     return Document(
         headline=estimate_headline(facts, limit=NAME_LIMIT),
-        short=f"{name}: {_metric(facts)} {_plain(facts['mean'], places)} "
-        f"({read.hdi_label(facts)} {interval(facts['hdi'], places)}), "
+        short=f"{name}: {_metric(facts)} {_plain(facts['mean'], decimals)} "
+        f"({read.hdi_label(facts)} {interval(facts['hdi'], decimals)}), "
         f"observed {true_minus(observed)}{f'; {direction}' if direction else ''}",
         picture=None
         if draws is None
@@ -188,7 +188,7 @@ def estimate_document(
             draws=draws,
             distribution=distribution,
             facts=facts,
-            places=places,
+            decimals=decimals,
             label=f"Posterior of {metric}. {sentence}",
             axis=for_text(metric, limit=2 * NAME_LIMIT),
         ),
@@ -216,7 +216,7 @@ def _rest(facts: Facts) -> dict[str, Any]:
             drawn = part
         else:
             prior = part
-    sample = ", ".join(filter(None, [*read.seen(facts), pairing]))
+    sample = ", ".join(filter(None, [*read.sample_parts(facts), pairing]))
     signature = facts.get("signature")
     return {
         "findings": read.findings(facts),
@@ -232,7 +232,7 @@ def _metric(facts: Facts) -> str:
     return read.metric(facts).replace("macro-averaged ", "macro-")
 
 
-def _models(facts: Facts, places: int, *, sd: bool) -> Table:
+def _models(facts: Facts, decimals: int, *, sd: bool) -> Table:
     """Return rows for A, B and their difference, which has a sign."""
     columns = (
         Column(key="model", heading=""),
@@ -247,22 +247,22 @@ def _models(facts: Facts, places: int, *, sd: bool) -> Table:
             {
                 "model": "difference" if name is None else str(name) or "(empty)",
                 **{
-                    key: (numbers.plain if key == "sd" else write)(part[key], places)
+                    key: (numbers.plain if key == "sd" else write)(part[key], decimals)
                     for key in NUMBERS
                     if known or key != "observed"
                 },
                 **({} if known else {"observed": numbers.UNDEFINED}),
-                "hdi": interval(part["hdi"], places, sign=sign),
+                "hdi": interval(part["hdi"], decimals, sign=sign),
             }
         )
     return Table(columns, tuple(rows))
 
 
-def _plain(value: float, places: int) -> str:
-    return true_minus(numbers.plain(value, places))
+def _plain(value: float, decimals: int) -> str:
+    return true_minus(numbers.plain(value, decimals))
 
 
-def other_ropes(facts: Facts, places: int) -> str:
+def other_ropes(facts: Facts, decimals: int) -> str:
     """Return a sentence on the ROPE widths for which the decision is different.
 
     Examples
@@ -288,11 +288,11 @@ def other_ropes(facts: Facts, places: int) -> str:
     for k, (word, start, stop) in enumerate(steps):
         if k == chosen:
             continue
-        where = f"from {_width(start, places, scaled)} on"
+        where = f"from {_width(start, decimals, scaled)} on"
         if k < chosen:
-            where = f"up to {_width(stop, places, scaled)}"
+            where = f"up to {_width(stop, decimals, scaled)}"
         elif not clauses:
-            where = f"wider than {_width(start, places, scaled)}"
+            where = f"wider than {_width(start, decimals, scaled)}"
         clauses.append(f"{where}, {word}" if clauses else f"{where} this is {word}")
     return f"With a ROPE {'; '.join(clauses)}."
 
@@ -312,10 +312,10 @@ def _steps(curve: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]
     return steps
 
 
-def _width(value: float, places: int, scaled: bool) -> str:
+def _width(value: float, decimals: int, scaled: bool) -> str:
     if scaled:
         return f"{value:.3g} times this one"
-    text = f"{value:.{places}f}"
+    text = f"{value:.{decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return f"±{text if text.strip('0.') else f'{value:.2g}'}"
 

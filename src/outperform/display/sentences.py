@@ -174,13 +174,13 @@ def estimate_headline(facts: Facts, *, limit: int | None = None) -> str:
     ...     "observed": 0.6042, "hdi": {"low": 0.5915, "high": 0.613, "prob": 0.95}}))
     bert: F1 0.6023 (95% HDI 0.5915 to 0.6130), observed 0.6042.
     """
-    places = read.digits(facts)
+    decimals = read.digits(facts)
     line = (
         f"{for_text(facts['name'], limit=limit)}: {read.metric(facts)} "
-        f"{numbers.plain(facts['mean'], places)} ({read.hdi_label(facts)} {_hdi(facts)})"
+        f"{numbers.plain(facts['mean'], decimals)} ({read.hdi_label(facts)} {_hdi(facts)})"
     )
     if facts.get("observed") is not None:
-        line += f", observed {numbers.plain(facts['observed'], places)}"
+        line += f", observed {numbers.plain(facts['observed'], decimals)}"
     return line + "." + _serious(facts)
 
 
@@ -195,17 +195,17 @@ def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
     """
     if "costs" not in facts:
         return None
-    (a, b), places = read.names(facts, limit=limit), read.digits(facts)
-    lost_a, lost_b = (_lost(facts["regret"][model], places) for model in ("a", "b"))
+    (a, b), decimals = read.names(facts, limit=limit), read.digits(facts)
+    lost_a, lost_b = (_lost(facts["regret"][model], decimals) for model in ("a", "b"))
     unit = facts["costs"].get("unit")
     per = "per item" if unit is None else f"{for_text(unit)} per item"
     return f"choosing {a} loses {lost_a} {per} on average, choosing {b} {lost_b}"
 
 
-def _lost(amount: float, places: int) -> str:
+def _lost(amount: float, decimals: int) -> str:
     """Write a loss so that a small loss does not look like 0."""
-    small = 0 < amount < 0.5 * 10**-places
-    return f"{amount:.1g}" if small else numbers.plain(amount, places)
+    small = 0 < amount < 0.5 * 10**-decimals
+    return f"{amount:.1g}" if small else numbers.plain(amount, decimals)
 
 
 def bayes_factor_text(facts: Facts) -> str | None:
@@ -234,7 +234,7 @@ def amount(
     facts: Facts,
     *,
     limit: int | None = None,
-    places: int | None = None,
+    decimals: int | None = None,
     metric: str | None = None,
     signed: Callable[[float, int], str] = numbers.signed,
 ) -> str:
@@ -250,14 +250,14 @@ def amount(
     "bert's f1 is about 0.0105 lower"
     """
     name, mean = facts["decision"]["name"], facts["mean"]
-    places = read.digits(facts) if places is None else places
+    decimals = read.digits(facts) if decimals is None else decimals
     what = read.metric(facts) if metric is None else metric
     direction = _TOWARDS.get(name, 0)
     if not facts.get("greater_is_better", True):
         direction = -direction
     if direction * mean <= 0:
-        return f"{what} differs by {'' if name in DECIDED else 'about '}{signed(mean, places)}"
-    side, size = "higher" if mean > 0 else "lower", numbers.plain(abs(mean), places)
+        return f"{what} differs by {'' if name in DECIDED else 'about '}{signed(mean, decimals)}"
+    side, size = "higher" if mean > 0 else "lower", numbers.plain(abs(mean), decimals)
     if name in DECIDED:
         return f"{what} {side} by {size}"
     return f"{read.names(facts, limit=limit)[0]}'s {what} is about {size} {side}"

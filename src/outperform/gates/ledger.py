@@ -51,7 +51,7 @@ BUDGET = 2.0  # margins of the ROPE that may be lost since the anchor
 TIMES = 2.0
 _PLAUSIBLE = 2.0  # margins: sd of true differences before a link is seen
 _GRID = np.linspace(-10.0, 6.0, 401)
-_REQUIRED = ("time", "items", "n", "metric", "candidate", "status", "mean", "sd")
+REQUIRED = ("time", "items", "n", "metric", "candidate", "status", "mean", "sd")
 
 
 @written()
@@ -407,7 +407,7 @@ def _parsed(lines: Iterable[str], path: str) -> list[Entry]:
         try:
             content = json.loads(text)
             checksum = content.pop("sha256")
-            whole = all(name in content for name in _REQUIRED)
+            whole = all(name in content for name in REQUIRED)
             if not whole or checksum != _checksum(content):
                 raise ValueError
             entry = Entry(**{name: value for name, value in content.items() if name in known})

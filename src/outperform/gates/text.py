@@ -226,7 +226,9 @@ def gate_document(facts: Facts) -> Document:
     ]
     signatures = [for_text(comparison["signature"]) for comparison in comparisons]
     n_tasks = len({check.get("task") for check in checks})
-    sizes = counted(n_tasks, "tasks") if of_suite else ", ".join(read.seen(comparisons[0])[:2])
+    sizes = (
+        counted(n_tasks, "tasks") if of_suite else ", ".join(read.sample_parts(comparisons[0])[:2])
+    )
     return Document(
         headline=gate_headline(facts),
         lead=[Note(measured, card=False)],

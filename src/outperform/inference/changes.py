@@ -39,21 +39,21 @@ def view_codes(spec: LabelSpec) -> IntArray:
         named = data.labels if spec.choices.labels is None else spec.choices.labels
         chosen = named if spec.pos_label is None else [spec.pos_label]
         return np.array([0 if label in chosen else -1 for label in data.labels], dtype=np.int64)
-    place = {label: code for code, label in enumerate(view.labels)}
+    code_by_label = {label: code for code, label in enumerate(view.labels)}
     if data.kind == "label_sets":
         if spec.pos_label is not None:
             label = code_of(data, spec.pos_label)
-            return np.array([label in one for one in data.sets], dtype=np.int64)
-        kept = [place.get(label, -1) for label in data.labels]
-        moved = [frozenset(kept[code] for code in one) - {-1} for one in data.sets]
-        known = {frozenset(one): code for code, one in enumerate(view.sets)}
-        return np.array([known.get(one, -1) for one in moved], dtype=np.int64)
+            return np.array([label in label_set for label_set in data.sets], dtype=np.int64)
+        kept = [code_by_label.get(label, -1) for label in data.labels]
+        moved = [frozenset(kept[code] for code in label_set) - {-1} for label_set in data.sets]
+        known = {frozenset(label_set): code for code, label_set in enumerate(view.sets)}
+        return np.array([known.get(label_set, -1) for label_set in moved], dtype=np.int64)
     lumped = data.kind == "classes" and data.pool is None and view.n_classes == 2
     if lumped and spec.pos_label is not None:
         codes = np.zeros(data.n_classes, dtype=np.int64)
         codes[code_of(data, spec.pos_label)] = 1
         return codes
-    return np.array([place[label] for label in data.labels], dtype=np.int64)
+    return np.array([code_by_label[label] for label in data.labels], dtype=np.int64)
 
 
 def differences(
@@ -90,8 +90,8 @@ def differences(
         first, change = distinct_rows(rows)  # identical changes are evaluated once
         own = ModelSums(spec, spec.view, model)
         less, *more = [own.terms(cells[first]) for cells in moves]
-        held = less - more[0] if more else less
-        values.append(own.whole.without(held, weights[first])[0][change])
+        terms = less - more[0] if more else less
+        values.append(own.whole.without(terms, weights[first])[0][change])
     difference: FloatArray = values[0] - values[1]
     return difference
 
@@ -140,11 +140,11 @@ def leave_documents_out(
     wrong, values = [], []
     for model in (0, 1):
         own = ModelSums(spec, spec.view, model)
-        held = own.terms(codes[[0, 1 + model]].T) @ documents
+        terms = own.terms(codes[[0, 1 + model]].T) @ documents
         wrong.append(
-            np.repeat([1, -2, 1], n_types) @ held
+            np.repeat([1, -2, 1], n_types) @ terms
         )  # true plus predicted minus twice the hits
-        values.append(own.whole.without(held)[0])
+        values.append(own.whole.without(terms)[0])
     return Documents(np.stack(wrong, axis=1), values[0] - values[1])
 
 
@@ -191,14 +191,16 @@ def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -
         return
     for label, errors in _uneven(spec, spec.view_errors, rate):
         moved = _difference(replace(spec, view_errors=errors)) - _difference(spec)
-        there = replace(hdi, low=hdi.low + moved, high=hdi.high + moved)
-        if not _agrees(decision, there, rope, spec.metric.greater_is_better):
+        shifted = replace(hdi, low=hdi.low + moved, high=hdi.high + moved)
+        if not _agrees(decision, shifted, rope, spec.metric.greater_is_better):
             yield finding(
                 "label_errors_matter",
                 rate=rate,
                 label=label,
                 more=errors.rates.get(label, 0.0),
-                less=min([errors.rates.get(one, 0.0) for one in errors.labels if one != label]),
+                less=min(
+                    [errors.rates.get(other, 0.0) for other in errors.labels if other != label]
+                ),
                 moved=moved,
                 symbol=decision.symbol,
             )
@@ -245,9 +247,9 @@ def _few_true(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[Labe
     if spec.view_prevalence is None:
         return
     counts = in_weights(spec.view).margins(model).actual.astype(np.float64)
-    seen, inverse = counts / counts.sum(), errors.inverse
-    true = inverse @ seen
-    variance = (inverse**2 @ seen - true**2) / _n_units(spec)
+    observed, inverse = counts / counts.sum(), errors.inverse
+    true = inverse @ observed
+    variance = (inverse**2 @ observed - true**2) / _n_units(spec)
     for code in np.flatnonzero(true < _LEAST_TRUE * np.sqrt(variance)).tolist():
         if code in spec.view_prevalence.codes:
             yield errors.labels[code]
@@ -265,10 +267,10 @@ def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
     """
     counts = in_weights(spec.view).confusion(model).astype(np.float64)
     # The last column is the total over predictions.
-    seen = np.hstack([counts, counts.sum(axis=1, keepdims=True)]) / counts.sum()
-    true = errors.inverse @ seen
+    observed = np.hstack([counts, counts.sum(axis=1, keepdims=True)]) / counts.sum()
+    true = errors.inverse @ observed
     most = np.maximum(true, 0.0)
-    most *= seen.sum(axis=0) / np.maximum(most.sum(axis=0), np.finfo(float).tiny)
+    most *= observed.sum(axis=0) / np.maximum(most.sum(axis=0), np.finfo(float).tiny)
     sd = np.sqrt(errors.inverse**2 @ (errors.matrix.T @ most) / _n_units(spec))
     level = ndtri(_FALSE_ALARM / (true.size * len(spec.view.models)))
     for truth, predicted in np.argwhere(true < level * sd).tolist():

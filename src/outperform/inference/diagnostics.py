@@ -81,9 +81,9 @@ _PLACE_DRAWS, _PLACE_SEED = 2_000, 20_261_117
 
 def _first_place(spec: ScoreSpec) -> Finding:
     """Report how often the model shown first wins between equal models."""
-    asked = replace(spec, metric=metrics.get_score("first_place"))
+    question = replace(spec, metric=metrics.get_score("first_place"))
     seed = np.random.SeedSequence(_PLACE_SEED)
-    draws = draw_scores([asked], Sampling(_PLACE_DRAWS, seed))[0][0]
+    draws = draw_scores([question], Sampling(_PLACE_DRAWS, seed))[0][0]
     low, high = np.quantile(draws, [0.025, 0.975]).tolist()
     return finding(
         "first_place/unclear" if low <= 0.5 <= high else "first_place/clear",
@@ -109,9 +109,9 @@ def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
         )
     elif check.p_value < votes.MISFIT:
         pairs = clauses(
-            f"{names[one.first]} got {one.share:.1%} against {names[one.second]}, but the model "
-            f"predicts {one.fitted:.1%}"
-            for one in check.worst
+            f"{names[pair.first]} got {pair.share:.1%} against {names[pair.second]}, but the model "
+            f"predicts {pair.fitted:.1%}"
+            for pair in check.worst
         )
         yield finding(
             "votes_do_not_fit",
@@ -168,9 +168,9 @@ def _ties(spec: ScoreSpec) -> Iterator[Finding]:
 
 
 def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
-    for place, name in enumerate(spec.view.models):
-        truth, given = probabilities(spec.view, place, spec.positive)
-        zero = given[np.arange(len(truth)), truth] < LEAST_PROBABILITY
+    for model, name in enumerate(spec.view.models):
+        truth, predicted = probabilities(spec.view, model, spec.positive)
+        zero = predicted[np.arange(len(truth)), truth] < LEAST_PROBABILITY
         n = int(items_of(spec.view)[zero].sum())
         if n:
             yield finding(
@@ -207,8 +207,8 @@ def _within_classes(spec: LabelSpec) -> bool:
     metric = spec.measured
     if metric.average in ("micro", "weighted"):
         return False
-    two = spec.positive is not None and spec.view.n_classes == 2
-    return metric.score in (*_WITHIN_CLASSES, *(("specificity", "informedness") if two else ()))
+    binary = spec.positive is not None and spec.view.n_classes == 2
+    return metric.score in (*_WITHIN_CLASSES, *(("specificity", "informedness") if binary else ()))
 
 
 def _at_home(spec: LabelSpec) -> str:
@@ -239,10 +239,10 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
     """Count the errors in each class that affect the metric."""
-    place, positive = spec.view.models.index(model), spec.positive
+    column, positive = spec.view.models.index(model), spec.positive
     paired = spec.view.paired
-    table = spec.view.tables[0 if paired else place]
-    table = table.columns([place if paired else 0], n_labels=spec.view.n_classes)
+    table = spec.view.tables[0 if paired else column]
+    table = table.columns([column if paired else 0], n_labels=spec.view.n_classes)
     truth, predicted = table.cells[:, 0], table.cells[:, 1]
     # For one class against the rest, an error in another class matters only if the class itself is
     # predicted.
@@ -298,7 +298,7 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
     if spec.view.kind == "correct" or spec.measured.per_item:
         return
     margins = {model: spec.view.margins(model) for model in spec.view.models}
-    actual = np.minimum.reduce([one[1] for one in margins.values()])
+    actual = np.minimum.reduce([each[1] for each in margins.values()])
     empty = np.flatnonzero(actual == 0)
     if spec.classes is not None and spec.measured.over_classes:
         left_out = np.setdiff1d(empty, spec.classes)
@@ -311,10 +311,10 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
             never_true=_never_asked(spec, empty),
             it=_it(empty),
         )
-    for place, (model, (_, truth, predicted)) in enumerate(margins.items()):
+    for column, (model, (_, truth, predicted)) in enumerate(margins.items()):
         never = predicted == 0
         if spec.view.pool is not None:  # predictions include unlabelled items
-            never[spec.view.pool.cells[:, place]] = False
+            never[spec.view.pool.cells[:, column]] = False
         silent = np.flatnonzero(never & (truth > 0))
         if silent.size:
             known = spec.prior.proper
@@ -325,14 +325,14 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
             )
     few = np.flatnonzero((actual > 0) & (actual < FEW_ITEMS * spec.counting.times))
     if spec.positive is None and few.size:
-        nouns, seen = _NOUNS.get(spec.view.kind, ("classes", "items"))
+        nouns, items = _NOUNS.get(spec.view.kind, ("classes", "items"))
         yield finding(
             "sparse_classes/prior" if spec.prior.proper else "sparse_classes/bootstrap",
             few=few.size,
             n=spec.view.n_classes,
             classes=nouns,
             least=FEW_ITEMS,
-            items=seen,
+            items=items,
         )
 
 
@@ -387,8 +387,8 @@ def _shared(spec: LabelSpec) -> set[int]:
     """Return the classes with a share at other class proportions."""
     if spec.view_prevalence is None:
         return set()
-    found = [spec.view_prevalence.mean_shares(spec.view, model) for model in spec.view.models]
-    return {code for shares in found for code, share in shares.items() if share > 0}
+    by_model = [spec.view_prevalence.mean_shares(spec.view, model) for model in spec.view.models]
+    return {code for shares in by_model for code, share in shares.items() if share > 0}
 
 
 def unseen_finding(spec: Spec) -> Iterator[Finding]:
@@ -448,7 +448,7 @@ def _gaps(spec: LabelSpec) -> Iterator[Finding]:
     """Yield ``levels_by_rank`` if some integers between the levels never occur."""
     if not isinstance(spec.measured.function, Ordinal) or spec.choices.labels is not None:
         return
-    levels = [one for one in spec.data.labels if _is_number(one)]
+    levels = [label for label in spec.data.labels if _is_number(label)]
     if len(levels) < len(spec.data.labels) or len(levels) < 2:
         return
     steps = np.diff(np.sort(np.array(levels, dtype=np.float64)))
@@ -458,7 +458,7 @@ def _gaps(spec: LabelSpec) -> Iterator[Finding]:
         return
     yield finding(
         "levels_by_rank",
-        levels=listed([str(one) for one in levels], most=_MOST_NAMED),
+        levels=listed([str(label) for label in levels], most=_MOST_NAMED),
         metric=spec.metric.name,
     )
 
@@ -471,7 +471,7 @@ def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
     """Return findings about classes that are never true and are excluded from averages."""
     never_true, it = _never_true(spec, codes), _it(codes)
     ours, theirs = spec.observed, _over_predicted(spec)
-    if all(abs(one - other) < 1e-12 for one, other in zip(ours, theirs, strict=True)):
+    if all(abs(share - other) < 1e-12 for share, other in zip(ours, theirs, strict=True)):
         return finding("class_without_truth/left_out", never_true=never_true, it=it)
     named = zip(spec.view.models, theirs, strict=True)
     return finding(
@@ -492,16 +492,16 @@ _WHO_ELSE = {
 
 def _over_predicted(spec: LabelSpec) -> list[float]:
     """Return each model's value averaged over all classes it predicts, true or not."""
-    found, view = [], in_weights(spec.view)
+    values, view = [], in_weights(spec.view)
     spec = replace(spec, view_prevalence=None, view_errors=None)
-    for place, model in enumerate(view.models):
+    for index, model in enumerate(view.models):
         margins = view.margins(model)
         classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
         if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
             classes = np.arange(view.n_classes)
-        asked = replace(spec, classes=tuple(classes.tolist()))
-        found.append(asked.observed[place])
-    return found
+        restricted = replace(spec, classes=tuple(classes.tolist()))
+        values.append(restricted.observed[index])
+    return values
 
 
 def _cell_findings(spec: LabelSpec) -> Iterator[Finding]:
@@ -549,8 +549,8 @@ def _classes(spec: LabelSpec, codes: IntArray) -> str:
     if spec.positive is not None and spec.view.n_classes <= 2:
         side = "The positive class" if spec.positive in codes else "The negative class"
         return f"{side} is"
-    one, many = ("Label", "Labels") if spec.view.kind == "label_sets" else ("Class", "Classes")
-    verb = one if codes.size == 1 else many
+    singular, many = ("Label", "Labels") if spec.view.kind == "label_sets" else ("Class", "Classes")
+    verb = singular if codes.size == 1 else many
     return f"{verb} {_names(spec.view.labels, codes)} {'is' if codes.size == 1 else 'are'}"
 
 

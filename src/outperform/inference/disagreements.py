@@ -114,8 +114,8 @@ def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
     """Yield the models that have heavy tails although their difference has none."""
     if len(spec.data.models) < 2:
         return
-    for place, name in enumerate(spec.data.models):
-        tail = heavy_tail(spec, (place,))
+    for index, name in enumerate(spec.data.models):
+        tail = heavy_tail(spec, (index,))
         if tail is not None:
             yield finding(
                 "heavy_tails/level",
@@ -162,8 +162,8 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
 
 def _few_apart(spec: Spec) -> bool:
     """Return whether two models differ on so few items that ``few_disagreements`` applies."""
-    two = spec.paired and len(spec.data.models) == 2
-    return two and spec.n_apart((0, 1)) < FEW_DISAGREEMENTS
+    is_pair = spec.paired and len(spec.data.models) == 2
+    return is_pair and spec.n_apart((0, 1)) < FEW_DISAGREEMENTS
 
 
 # From this share upwards, the part of the pool without labelled items may change the conclusion.
@@ -230,15 +230,15 @@ def repeated_findings(
     """
     if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
         return
-    found = [
+    ratios = [
         (spread, column)
         for column in spec.data._repeated
         if (spread := spreads(spec, column, models)) is not None
     ]
-    if not found:
+    if not ratios:
         return
-    (grouped, apart), column = max(found, key=lambda one: one[0].ratio)
-    names = " − ".join(spec.view.models[place] for place in models)
+    (grouped, apart), column = max(ratios, key=lambda entry: entry[0].ratio)
+    names = " − ".join(spec.view.models[index] for index in models)
     name, values, rows = column.column, column.n_values, column.n_rows
     if np.isnan(grouped):
         yield finding("repeated_ids/unknown", column=name, values=values, rows=rows)
@@ -266,9 +266,9 @@ _MOST_NAMED = 3
 def matching_findings(spec: LabelSpec) -> Iterator[Finding]:
     """Yield ``predictions_never_match`` for every model that never predicts a true class."""
     noun = _NOUNS.get(spec.data.kind, "class")
-    for place, model in enumerate(spec.data.models):
-        if spec.never_matches(place):
-            true, predicted = true_codes(spec.data), predicted_codes(spec.data, place)
+    for index, model in enumerate(spec.data.models):
+        if spec.never_matches(index):
+            true, predicted = true_codes(spec.data), predicted_codes(spec.data, index)
             yield finding(
                 "predictions_never_match",
                 model=model,
@@ -309,30 +309,30 @@ def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
     """Return whether the data do not suit the question because of labels, votes or human labels."""
     if contradicts(spec) or spec.rests_on_strengths(pair):
         return True
-    return any(spec.never_matches(place) for place in pair)
+    return any(spec.never_matches(index) for index in pair)
 
 
 def allow_runs(
-    spec: Spec, decision: Decision, hdi: Interval, places: Places
+    spec: Spec, decision: Decision, hdi: Interval, positions: Places
 ) -> tuple[Decision, Finding | None]:
     """Return the decision about runs if the data allow it; see :func:`allow`."""
-    a, b = places
-    few = _few_between_runs(spec, decision, hdi, places)
-    if any(spec.never_matches(place) for place in (*a, *b)):
+    a, b = positions
+    few = _few_between_runs(spec, decision, hdi, positions)
+    if any(spec.never_matches(index) for index in (*a, *b)):
         return Decision.UNDECIDED, few
     return unless_serious(decision, few), few
 
 
 def _few_between_runs(
-    spec: Spec, decision: Decision, hdi: Interval, places: Places
+    spec: Spec, decision: Decision, hdi: Interval, positions: Places
 ) -> Finding | None:
     """Return ``few_disagreements`` if every run of A differs from every run of B on few items."""
-    found, (a, b) = None, places
+    finding, (a, b) = None, positions
     for pair in product(dict.fromkeys(a), dict.fromkeys(b)):
-        found = disagreement_finding(spec, decision, hdi, pair)
-        if found is None:
+        finding = disagreement_finding(spec, decision, hdi, pair)
+        if finding is None:
             return None
-    return found
+    return finding
 
 
 def unless_serious(decision: Decision, few: Finding | None) -> Decision:
@@ -361,9 +361,9 @@ def disagreement_finding(
         return _few_carrying(spec, decision, pair)
     expected = spec.prior_disagreement
     withheld = (equal and expected < _EXPECTED) or (decision.decided and expected == 0)
-    one, two = (spec.data.models[place] for place in pair)
-    if are_same(spec.data, one, two):
-        return _same(one, two, decision if withheld else None)
+    first, second = (spec.data.models[index] for index in pair)
+    if are_same(spec.data, first, second):
+        return _same(first, second, decision if withheld else None)
     if withheld and apart >= FEW_DISAGREEMENTS * spec.counting.times:
         return finding("few_disagreements/no_width", symbol=decision.symbol)
     items = f"{counted(apart, spec.weighed)}{often(spec.counting.times)}"
@@ -391,26 +391,26 @@ def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Find
     return finding("few_disagreements/influence", n=n, units=spec.weighed, symbol=decision.symbol)
 
 
-def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
+def are_same(data: Outcomes | Scores, first: str, second: str) -> bool:
     """Return whether two models have identical predictions or scores."""
-    i, j = seen.models.index(one), seen.models.index(two)
-    if isinstance(seen, Scores) and seen.moments is not None:
-        return bool(seen.moments.apart[i, j] == 0)
-    if isinstance(seen, Scores):
-        return np.array_equal(seen.values[i], seen.values[j])
-    if not seen.paired:
+    i, j = data.models.index(first), data.models.index(second)
+    if isinstance(data, Scores) and data.moments is not None:
+        return bool(data.moments.apart[i, j] == 0)
+    if isinstance(data, Scores):
+        return np.array_equal(data.values[i], data.values[j])
+    if not data.paired:
         return False
-    if seen.pool is not None:
-        return seen.pool.same(i, j)
-    answers = seen.tables[0].cells[:, 1:]
+    if data.pool is not None:
+        return data.pool.same(i, j)
+    answers = data.tables[0].cells[:, 1:]
     return np.array_equal(answers[:, i], answers[:, j])
 
 
-def _same(one: str, two: str, withheld: Decision | None) -> Finding:
+def _same(first: str, second: str, withheld: Decision | None) -> Finding:
     """Report that two columns are identical."""
     if withheld is None:
-        return finding("few_disagreements/same", one=one, two=two)
-    return finding("few_disagreements/same_withheld", one=one, two=two, symbol=withheld.symbol)
+        return finding("few_disagreements/same", one=first, two=second)
+    return finding("few_disagreements/same_withheld", one=first, two=second, symbol=withheld.symbol)
 
 
 def _never(spec: Spec) -> Finding:

@@ -113,8 +113,10 @@ class Correlation:
         m
             Number of repetitions of two-fold cross-validation.
         """
-        one = (Scale(factor=self.worth(m), share=1.0),)
-        return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
+        single = (Scale(factor=self.worth(m), share=1.0),)
+        return Counting(
+            times=int(m), scales=_integrated(m) if self.name == "integrated" else single
+        )
 
     def worth(self, m: int) -> float:
         """Return the average worth of a counted item.
@@ -156,13 +158,13 @@ def _averaged(m: int) -> float:
 def _integrated(m: int) -> tuple[Scale, ...]:
     """Return Gauss–Legendre nodes over both correlations, with an error of w below 1e-9."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    places = [
+    correlations = [
         [(low + high + (high - low) * node) / 2 for node in nodes] for low, high in (_RHO1, _RHO2)
     ]
-    rho2_nodes = list(zip(places[1], weights / 2, strict=True)) if m > 1 else [(0.0, 1.0)]
+    rho2_nodes = list(zip(correlations[1], weights / 2, strict=True)) if m > 1 else [(0.0, 1.0)]
     return tuple(
         Scale(factor=float(1.0 / (1.0 + rho1 + 2 * (m - 1) * rho2)), share=float(share_1 * share_2))
-        for rho1, share_1 in zip(places[0], weights / 2, strict=True)
+        for rho1, share_1 in zip(correlations[0], weights / 2, strict=True)
         for rho2, share_2 in rho2_nodes
     )
 
@@ -193,18 +195,18 @@ class Folds:
 
     def repetitions(self, spec: LabelSpec) -> FloatArray:
         """Return the metric of each model in each repetition, ``(n_models, m)``."""
-        return self._evaluate(spec, [_pairs(one) for one in self._of_view(spec)])
+        return self._evaluate(spec, [_pairs(counts) for counts in self._of_view(spec)])
 
     def repetition_counts(self, spec: LabelSpec) -> FloatArray:
         """Return tp, fp and fn of each repetition, ``(n_models, n_classes, 3, m)``."""
-        hits, actual, predicted = (_pairs(one) for one in self._of_view(spec))
+        hits, actual, predicted = (_pairs(counts) for counts in self._of_view(spec))
         return np.stack([hits, predicted - hits, actual - hits], axis=2).astype(np.float64)
 
     def triples(self, spec: LabelSpec) -> AnyArray | None:
         """Return tp, fp and fn, ``(n_models, 3, 2m)``, if the metric needs no more."""
         if not _of_one_class(spec):
             return None
-        hits, actual, predicted = (one[:, 0] for one in self._of_view(spec))
+        hits, actual, predicted = (counts[:, 0] for counts in self._of_view(spec))
         return np.stack([hits, predicted - hits, actual - hits], axis=1)
 
     @staticmethod
@@ -220,7 +222,7 @@ class Folds:
         if not _of_one_class(spec):
             return sums
         kept = _positive_types(spec)
-        return [one[:, kept].sum(axis=1, keepdims=True) for one in sums]
+        return [counts[:, kept].sum(axis=1, keepdims=True) for counts in sums]
 
 
 def _at(spec: LabelSpec, at: AnyArray) -> FloatArray:

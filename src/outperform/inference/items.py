@@ -42,19 +42,19 @@ def draw_scores(
     """Return values ``(n_models, n_draws)`` for each of several specs that share a view."""
     first = specs[0]
     refuse_hours(specs, sampling.n_draws, n_jobs=sampling.n_jobs)
-    places = range(len(first.view.models))
-    if first.paired or len(places) == 1:
+    columns = range(len(first.view.models))
+    if first.paired or len(columns) == 1:
         ready = [spec.prepared for spec in specs]
         values = _draw(specs, ready, 0, sampling)
-        return _within(specs, values.reshape(len(specs), len(places), -1))
+        return _within(specs, values.reshape(len(specs), len(columns), -1))
     apart = [
         _draw(
             specs,
-            [spec.prepared[place : place + 1] for spec in specs],
-            place,
-            sampling.child(place),
+            [spec.prepared[column : column + 1] for spec in specs],
+            column,
+            sampling.child(column),
         )
-        for place in places
+        for column in columns
     ]
     return _within(specs, np.stack(apart, axis=1))
 
@@ -70,20 +70,20 @@ def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
 def _draw(
     specs: Sequence[ScoreSpec],
     by_spec: Sequence[Sequence[Prepared]],
-    place: int,
+    column: int,
     sampling: Sampling,
 ) -> FloatArray:
-    spec, ready = specs[0], [one for own in by_spec for one in own]
+    spec, ready = specs[0], [part for own in by_spec for part in own]
     # A user's function may not be thread-safe.
-    if any(one.metric.own for one in specs):
+    if any(spec.metric.own for spec in specs):
         sampling = sampling._replace(n_jobs=1)
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
         shapes = left.share * spec.units.counts
     # Weights that metrics share are as wide as the widest metric needs.
-    known = [one.dfs[place] for one in specs]
-    df = min([*dfs, *(one for one in known if one is not None)], default=None)
+    known = [each.dfs[column] for each in specs]
+    df = min([*dfs, *(each for each in known if each is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
         stretched = any(part.sums.by_spread for part in combined.parts)
@@ -92,7 +92,7 @@ def _draw(
         if stretched and df is not None:
             df *= NORMAL_KURTOSIS
         return draw_sums(
-            combined.held,
+            combined.matrix,
             combined.evaluate,
             shapes=spec.units.counts if shapes is None else shapes,
             n_values=len(ready),
@@ -100,17 +100,17 @@ def _draw(
             df=df,
             added=combined.added,
             stretched=stretched,
-            limit=_limit(specs, combined, place),
+            limit=_limit(specs, combined, column),
         )
     return draw_prepared(ready, sampling, n_units=spec.units.n, shapes=shapes, df=df)
 
 
-def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
+def _limit(specs: Sequence[ScoreSpec], combined: Joined, column: int) -> Limit | None:
     """Return the units to draw individually: those that matter to any of the metrics."""
     if len(specs) == 1:
-        return specs[0].limits[place]
-    moved = [one.influences[place] for one in specs]
-    known = [one.moved for one in moved if one is not None]
+        return specs[0].limits[column]
+    moved = [each.influences[column] for each in specs]
+    known = [influence.moved for influence in moved if influence is not None]
     if len(known) < len(specs):
         return None
     counts = specs[0].units.counts
@@ -137,7 +137,7 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
     (n − p)/n, and weights of shape 1 have a variance of 1/(n + 1). Shapes of (n − p)/(n + 1)
     correct both to first order.
     """
-    found = []
+    remainders = []
     for spec in specs:
         how = spec.metric.how
         n_fitted = how.fitted if isinstance(how, Sums) else 0
@@ -146,13 +146,13 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
             n = int(spec.units.counts[marked].sum())
             if n < _MANY_FITTED:
                 left = max(n - n_fitted, 1)
-                found.append(_Left(float(left), left / (n + 1)))
+                remainders.append(_Left(float(left), left / (n + 1)))
         if spec.metric.reads == "ranking":
             n = _least_in_class(spec)
             if n < _MANY_RANKED:
                 left = max(n - 1, 1)
-                found.append(_Left(float(left), left / (n + 1)))
-    return min(found, default=None)
+                remainders.append(_Left(float(left), left / (n + 1)))
+    return min(remainders, default=None)
 
 
 def _least_in_class(spec: ScoreSpec) -> int:
@@ -175,11 +175,11 @@ def draw_prepared(
     """Draw unit weights and evaluate all prepared metrics on each draw, one row per metric."""
 
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
-        workers = [one.worker() for one in ready]
+        workers = [part.worker() for part in ready]
 
         def evaluate(weights: FloatArray, out: FloatArray) -> None:
-            for place, worker in enumerate(workers):
-                out[place] = worker(weights)
+            for row, worker in enumerate(workers):
+                out[row] = worker(weights)
 
         return evaluate
 
@@ -197,11 +197,11 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     """Raise an error if the computation would take hours, and suggest a smaller number of draws."""
     first = specs[0]
     n_models = len(first.view.models)
-    called = [one for one in specs if one.metric.reads == "anything"]
-    if called:
+    own_metrics = [spec for spec in specs if spec.metric.reads == "anything"]
+    if own_metrics:
         started = time.perf_counter()
-        for one in called:
-            _ = one.observed
+        for spec in own_metrics:
+            _ = spec.observed
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
         columns = len(first.view.labels) if first.metric.reads == "classes" else 1
@@ -242,12 +242,12 @@ def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArra
     drawn = []
     effective = view.tables[0].counts.dtype.kind == "f"  # same number of items, with less weight
     counted = alone(spec.view if effective else view)
-    for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
+    for index, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
         moved = spec.moved_by(own)
         drawn.append(
             draw_prepared(
                 means.ready,
-                sampling if view.paired else sampling.child(place),
+                sampling if view.paired else sampling.child(index),
                 n_units=len(means.shapes),
                 shapes=None if (means.shapes == 1).all() else means.shapes,
                 df=None if moved is None else moved.df(spec.counting.times),
@@ -280,17 +280,17 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
         first, which = distinct_rows(cells)
         if len(first) > _MOST_CELLS or len(first) * n_classes**2 > 32 * _AT_ONCE:
             return None
-        held = own.terms(cells[first])
-        steps = _STEP * (sums @ held)
+        terms = own.terms(cells[first])
+        steps = _STEP * (sums @ terms)
     else:
         if n_classes > _MOST_CLASSES:
             return None
         # Hits, true counts and predicted counts of each class.
         actual, _, predicted = sums.reshape(3, -1)
         steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
-        held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
+        terms = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
     at_all = PlugIn(sums[:, None], partial(own.evaluate, drawn=True))
-    slopes: FloatArray = (at_all.without(held, -steps) - at_all.observed)[0] / steps
+    slopes: FloatArray = (at_all.without(terms, -steps) - at_all.observed)[0] / steps
     if spec.needs == "confusion":
         return np.asarray(slopes[which])
     truth, answer = cells.T
@@ -323,14 +323,14 @@ def spreads(spec: LabelSpec, column: RepeatedId, models: Sequence[int]) -> Sprea
     if spec.view_prevalence is not None or spec.view_errors is not None:
         return Spreads(np.nan, np.nan)
     table, groups = recoded
-    slopes = [cell_slopes(spec, table, place) for place in models]
-    known = [one for one in slopes if one is not None and np.isfinite(one).all()]
+    slopes = [cell_slopes(spec, table, model) for model in models]
+    known = [each for each in slopes if each is not None and np.isfinite(each).all()]
     if len(known) < len(slopes):
         return Spreads(np.nan, np.nan)
     if spec.paired and len(known) == 2:
         known = [known[0] - known[1]]
-    grouped = sum(_by_group(one, groups) for one in known)
-    apart = sum(_apart(one, table) for one in known)
+    grouped = sum(_by_group(each, groups) for each in known)
+    apart = sum(_apart(each, table) for each in known)
     return Spreads(float(np.sqrt(grouped)), float(np.sqrt(apart))) if apart > 0 else None
 
 
@@ -357,17 +357,17 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
         return None
     if not {*map(repr, read.labels)} <= {*map(repr, spec.data.labels)}:  # distinguishes True from 1
         return None
-    places = [0, *(1 + read.models.index(model) for model in view.models)]
+    columns = [0, *(1 + read.models.index(model) for model in view.models)]
     known = dict(zip(map(repr, spec.data.labels), view_codes(spec), strict=True))
     codes = np.array([known[repr(label)] for label in read.labels], dtype=np.int64)
-    found = Table(codes[table.cells[:, places]], table.counts)
-    for place, model in enumerate(view.models):
+    recoded = Table(codes[table.cells[:, columns]], table.counts)
+    for index, model in enumerate(view.models):
         same = zip(
-            found.margins(n_labels=view.n_classes, model=place), view.margins(model), strict=True
+            recoded.margins(n_labels=view.n_classes, model=index), view.margins(model), strict=True
         )
-        if not all(np.array_equal(one, two) for one, two in same):
+        if not all(np.array_equal(left, right) for left, right in same):
             return None
-    return found, groups
+    return recoded, groups
 
 
 class Left(NamedTuple):

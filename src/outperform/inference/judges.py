@@ -52,7 +52,7 @@ def worth_of_judge(spec: Spec) -> Worth:
     """
     ours, judge, people = _of_labels(spec) if isinstance(spec, LabelSpec) else _of_grades(spec)
     if len(spec.data.models) == 2:
-        ours, judge, people = (one[:1] - one[1:] for one in (ours, judge, people))
+        ours, judge, people = (draws[:1] - draws[1:] for draws in (ours, judge, people))
     ratios: FloatArray = np.var(people, axis=1) / np.var(ours, axis=1)
     off: FloatArray = (judge - ours)[0]
     low, high = (float(np.quantile(off, level)) for level in (0.025, 0.975))
@@ -115,9 +115,9 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _of_grades(spec: ScoreSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     names = ("judged_mean", "judge_mean", "people_mean")
-    asked = [replace(spec, metric=metrics.get_score(name)) for name in names]
+    specs = [replace(spec, metric=metrics.get_score(name)) for name in names]
     seed = np.random.SeedSequence(_SEED)
-    ours, judge, people = draw_scores(asked, Sampling(_DRAWS, seed, 1))
+    ours, judge, people = draw_scores(specs, Sampling(_DRAWS, seed, 1))
     return ours, judge, people
 
 
@@ -166,7 +166,7 @@ def contradicts(spec: Spec) -> bool:
     """Return whether the ratings contradict how items for human labels were said to be drawn."""
     if not is_judged(spec) or drawn_of(spec) not in ("random", "probabilities"):
         return False
-    return any(one.name == "not_drawn_as_declared" for one in drawing_findings(spec))
+    return any(finding.name == "not_drawn_as_declared" for finding in drawing_findings(spec))
 
 
 def drawing_findings(spec: Spec) -> Iterator[Finding]:
@@ -215,13 +215,13 @@ def _uneven_strata(pool: Judged) -> float:
             return 1.0
     right: BoolArray = pool.cells == pool.truth[:, None]
     parts = [np.arange(len(sizes)), *right.astype(np.int64).T, pool.apart.astype(np.int64)]
-    found = []
+    p_values = []
     for part in parts:
         n_parts = int(part.max()) + 1
-        totals = [sum_by(part, one, size=n_parts) for one in (sizes, labelled)]
+        totals = [sum_by(part, numbers, size=n_parts) for numbers in (sizes, labelled)]
         wanted = None if expected is None else sum_by(part, expected, size=n_parts)
-        found.append(chosen_at_random(*totals, expected=wanted))
-    return min(1.0, len(found) * min(found))
+        p_values.append(chosen_at_random(*totals, expected=wanted))
+    return min(1.0, len(p_values) * min(p_values))
 
 
 def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
@@ -229,8 +229,8 @@ def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
     looked = _looked(spec)
     weights = spec.data.values[0][:, GRADES.index("looked")]
     n, n_seen = _counts(spec)
-    places = {"on average": GRADES.index("judge of all models")}
-    columns = {name: spec.data.values[0][:, place] for name, place in places.items()}
+    columns_of = {"on average": GRADES.index("judge of all models")}
+    columns = {name: spec.data.values[0][:, column] for name, column in columns_of.items()}
     if len(spec.data.models) > 1:
         own = GRADES.index("judge")
         columns |= {
@@ -273,13 +273,13 @@ def chosen_at_random(
     if expected is not None:
         wanted = expected * n / float(np.sum(expected))
     large: BoolArray = wanted >= _EXPECTED
-    place = np.where(large, np.cumsum(large), 0)
-    part, seen = (np.bincount(place, one) for one in (wanted, labelled))
+    bin_of = np.where(large, np.cumsum(large), 0)
+    part, observed = (np.bincount(bin_of, numbers) for numbers in (wanted, labelled))
     kept: BoolArray = part > 0
     df = int(np.sum(kept)) - 1
     if df < 1 or n >= n_all:
         return 1.0
-    apart: FloatArray = np.square(seen - part)[kept] / part[kept]
+    apart: FloatArray = np.square(observed - part)[kept] / part[kept]
     # Without replacement, counts vary less; the factor is unknown if the probabilities differ.
     left = 1 - n / n_all if expected is None else 1.0
     return float(special.chdtrc(df, float(np.sum(apart)) / left))

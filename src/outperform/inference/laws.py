@@ -210,5 +210,5 @@ def _of_labels(spec: LabelSpec, generator: np.random.Generator) -> Iterator[_Try
 def _evaluator(spec: LabelSpec, tables: FloatArray) -> Callable[[], FloatArray]:
     """Return a function that evaluates the metric on the same confusion arrays in each call."""
     metric = spec.measured
-    seen = tables if metric.needs == "confusion" else Margins.from_confusion(tables)
-    return lambda: metric.evaluate(seen, spec.classes)
+    table = tables if metric.needs == "confusion" else Margins.from_confusion(tables)
+    return lambda: metric.evaluate(table, spec.classes)

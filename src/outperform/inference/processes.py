@@ -204,10 +204,10 @@ def _chosen(spec: Spec, plain: Adjusted, *, prob: float, seed: np.random.SeedSeq
     generator = np.random.Generator(np.random.SFC64(child(seed, _STREAM)))
     field = _field(spec, own.size, seed)
     if field is None:
-        given = spec.choices.chosen_from
-        assert isinstance(given, int)
-        errors, is_best = Errors(given), not spec.choices.by_another
-        draws = own if given == 1 else shrunk(own, given, generator.random((2, own.size)))
+        candidates = spec.choices.chosen_from
+        assert isinstance(candidates, int)
+        errors, is_best = Errors(candidates), not spec.choices.by_another
+        draws = own if candidates == 1 else shrunk(own, candidates, generator.random((2, own.size)))
     else:
         differences = field.draws[field.others] - field.draws[field.baseline]
         errors = Errors.of_draws(differences)
@@ -272,18 +272,24 @@ class _Field(NamedTuple):
 
 def _field(spec: Spec, n_draws: int, seed: np.random.SeedSequence) -> _Field | None:
     """Return the joint draws of all candidates; None if only their number is known."""
-    given = spec.choices.chosen_from
-    if not isinstance(given, (Outcomes, Scores)):
+    candidates = spec.choices.chosen_from
+    if not isinstance(candidates, (Outcomes, Scores)):
         return None
     names = spec.data.models
-    missing = [name for name in names if name not in given.models]
+    missing = [name for name in names if name not in candidates.models]
     if missing:
         raise UsageError(
             f"{param('chosen_from')} must contain both compared models on the same items; "
-            f"{missing[0]!r} is not among its {counted(len(given.models), 'models')}"
+            f"{missing[0]!r} is not among its {counted(len(candidates.models), 'models')}"
         )
     joint = again(
-        spec, given, prior=None, chosen_from=None, looks="once", engine=None, paired=spec.paired
+        spec,
+        candidates,
+        prior=None,
+        chosen_from=None,
+        looks="once",
+        engine=None,
+        paired=spec.paired,
     )
     models, observed = list(joint.data.models), np.array(joint.observed)
     a, b = (models.index(name) for name in names)
@@ -296,7 +302,7 @@ def _field(spec: Spec, n_draws: int, seed: np.random.SeedSequence) -> _Field | N
     n_draws = max(1_000, min(n_draws, _MOST_VALUES // len(models)))
     (answered,) = engine.answer([joint], Sampling(n_draws, seed, -1))
     sign = 1.0 if spec.metric.greater_is_better else -1.0
-    others = [place for place in range(len(models)) if place != b]
+    others = [index for index in range(len(models)) if index != b]
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
     return _Field(
         draws=sign * answered.values,

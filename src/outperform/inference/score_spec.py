@@ -368,7 +368,7 @@ class ScoreSpec(Question):
         if self.moments is None:
             return influences
         listed = np.arange(self.units.n) < len(self.moments.heavy)
-        return tuple(one and one._replace(listed=listed) for one in influences)
+        return tuple(influence and influence._replace(listed=listed) for influence in influences)
 
     @cached_property
     def n_even(self) -> float:

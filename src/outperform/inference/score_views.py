@@ -87,11 +87,11 @@ def added_up(scores: Scores, moments: Moments, metric: Metric) -> tuple[Scores, 
         )
     units, counts = moments.units()
     columns = {
-        model: [place for place, term in enumerate(moments.terms) if term[1] in (None, model)]
+        model: [index for index, term in enumerate(moments.terms) if term[1] in (None, model)]
         for model in moments.models
     }
-    places = columns[moments.models[0]]
-    terms = tuple(moments.terms[place][0] for place in places)
+    positions = columns[moments.models[0]]
+    terms = tuple(moments.terms[index][0] for index in positions)
     view = replace(
         scores,
         values=tuple(units[:, columns[model]] for model in moments.models),
@@ -119,7 +119,7 @@ def in_memory(scores: Scores, metric: Metric) -> Moments | None:
         return None
     if scores.columns not in (None, TARGETS):
         return None
-    if any(one is not None for one in (scores.truth, scores.counts, scores.weights)):
+    if any(column is not None for column in (scores.truth, scores.counts, scores.weights)):
         return None
     if scores.values[0].ndim != len(scores.columns or "."):
         return None
@@ -320,7 +320,7 @@ _MOST_PAIRED = 8
 class Joined(NamedTuple):
     """Sums of several models or metrics, stacked."""
 
-    held: csr_array | FloatArray  # (n_sums, n_units)
+    matrix: csr_array | FloatArray  # (n_sums, n_units)
     parts: tuple[CombinedMeans, ...]
     added: MoreWeights | None = None
 
@@ -341,18 +341,18 @@ class Joined(NamedTuple):
         No mean of a statistic, no value and no difference between two values may lose a noticeable
         part of its skewness.
         """
-        if influence is None or self.added is not None or not isinstance(self.held, np.ndarray):
+        if influence is None or self.added is not None or not isinstance(self.matrix, np.ndarray):
             return None
-        if self.held.shape[1] <= MANY_UNITS:
+        if self.matrix.shape[1] <= MANY_UNITS:
             return None
         rows, start = [*influence.moved], 0
         rows += [a - b for a, b in combinations(influence.moved[:_MOST_PAIRED], 2)]
         for part in self.parts:
-            *sums, weight = self.held[start : start + part.terms.shape[1] + 1]
+            *sums, weight = self.matrix[start : start + part.terms.shape[1] + 1]
             total = weight @ shapes
             rows += [part_sums - (part_sums @ shapes / total) * weight for part_sums in sums]
             start += len(sums) + 1
-        return Limit.of(self.held, np.stack(rows), shapes)
+        return Limit.of(self.matrix, np.stack(rows), shapes)
 
     def unchecked(self) -> Joined:
         """Return the same sums with NaN instead of an error if a user's function has no value."""
@@ -421,11 +421,11 @@ def joined(ready: Sequence[Prepared], least: int = MANY_UNITS) -> Joined | None:
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    held = [_held(part) for part in distinct]
-    dense = [part for part in held if isinstance(part, np.ndarray)]
-    if len(dense) == len(held):
+    matrices = [_held(part) for part in distinct]
+    dense = [part for part in matrices if isinstance(part, np.ndarray)]
+    if len(dense) == len(matrices):
         return Joined(np.concatenate(dense), parts, _added(distinct))
-    return Joined(vstack(held, format="csr"), parts, _added(distinct))
+    return Joined(vstack(matrices, format="csr"), parts, _added(distinct))
 
 
 def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
@@ -435,7 +435,7 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     added = [part.added() for part in parts]
     if all(more is None for more in added):
         return None
-    held = [
+    matrices = [
         csr_array((part.terms.shape[1] + 1, 0))
         if more is None
         else csr_array(
@@ -446,7 +446,7 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     ]
     shapes = np.concatenate([more.shapes for more in added if more is not None])
     left = np.minimum.reduce([more.left for more in added if more is not None])
-    return MoreWeights(shapes=shapes, held=csr_array(block_diag(held)), left=left)
+    return MoreWeights(shapes=shapes, matrix=csr_array(block_diag(matrices)), left=left)
 
 
 # Sorting or fitting without each unit in turn is skipped in two cases: if there are more groups
@@ -459,7 +459,7 @@ _MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 class UnitSums(NamedTuple):
     """Values as a function of sums over units; if the metric is not a sum, of the weights."""
 
-    held: csr_array | FloatArray  # (n_sums, n_kinds)
+    matrix: csr_array | FloatArray  # (n_sums, n_kinds)
     repeats: FloatArray  # (n_kinds,) number of units of each kind
     evaluate: Callable[[FloatArray], FloatArray]
     scarce: Callable[[FloatArray], FloatArray]  # the same without some units; unchecked
@@ -468,7 +468,7 @@ class UnitSums(NamedTuple):
     @property
     def whole(self) -> PlugIn:
         """Values for all units."""
-        return PlugIn((self.held @ self.repeats)[:, None], self.evaluate)
+        return PlugIn((self.matrix @ self.repeats)[:, None], self.evaluate)
 
     def influence(self) -> Influence | None:
         """Return the influence of each unit; None if that would take too long."""
@@ -477,7 +477,7 @@ class UnitSums(NamedTuple):
         whole = self.whole
         # Evaluating two draws checks what a user's function returns.
         _ = whole._replace(sums=np.repeat(whole.sums, 2, axis=1)).observed
-        return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
+        return whole._replace(evaluate=self.scarce).influence(self.matrix, self.repeats)
 
 
 def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False) -> UnitSums:
@@ -498,10 +498,10 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
     combined = joined(ready, least=0)
     if combined is not None:
         added, unchecked = combined.added, combined.unchecked().evaluate
-        constant = 0.0 if added is None else (added.held @ added.shapes)[:, None]
+        constant = 0.0 if added is None else (added.matrix @ added.shapes)[:, None]
         fitted = any(part.sums.basis.joint for part in combined.parts)
         return UnitSums(
-            combined.held,
+            combined.matrix,
             repeats,
             combined.evaluate,
             lambda at: unchecked(at + constant),
@@ -521,10 +521,10 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
         return np.stack([np.concatenate([worker(part) for part in parts]) for worker in workers])
 
     slow = any(isinstance(metric, Called) for metric in ready)
-    held = identity(len(repeats), format="csr")
+    matrices = identity(len(repeats), format="csr")
     plain = [metric.ready if isinstance(metric, Checked) else metric for metric in ready]
     scarce = partial(evaluate, ready=plain, least=least)
-    return UnitSums(held, repeats, evaluate, scarce, 0 if slow else most)
+    return UnitSums(matrices, repeats, evaluate, scarce, 0 if slow else most)
 
 
 class Merged(NamedTuple):

@@ -41,14 +41,14 @@ from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_l
 from outperform.inference.thresholds import FEW_DISAGREEMENTS
 from outperform.inference.views import (
     ViewPrevalence,
-    called,
+    at_prevalence,
     chosen_metric,
     look,
-    place,
-    place_errors,
+    metric_for,
     refuse_chain,
     refuse_names,
     refuse_unseen,
+    with_errors,
 )
 from outperform.metrics.confusion import Margins
 from outperform.metrics.custom import Costs, Ordinal
@@ -230,8 +230,10 @@ class LabelSpec(Question):
         named = () if self.choices.labels is None else self.choices.labels
         shares = () if self.view_prevalence is None else self.view_prevalence.codes
         codes = [self.view.labels.index(label) for label in named if label in self.view.labels]
-        found = np.union1d(true_codes(self.view), np.array([*codes, *shares], dtype=np.int64))
-        return None if found.size in (0, self.view.n_classes) else found
+        codes_in_use = np.union1d(
+            true_codes(self.view), np.array([*codes, *shares], dtype=np.int64)
+        )
+        return None if codes_in_use.size in (0, self.view.n_classes) else codes_in_use
 
     @property
     def needs(self) -> Needs:
@@ -283,7 +285,7 @@ class LabelSpec(Question):
     def weighed_means(self, view: Outcomes) -> list[Means]:
         """Return the means of paired models jointly, or of each model separately."""
         values = self.item_values()
-        apart = [values] if view.paired else [[one] for one in values]
+        apart = [values] if view.paired else [[column] for column in values]
         return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
 
     @property
@@ -308,16 +310,18 @@ class LabelSpec(Question):
 
     def moved_by(self, outcomes: Outcomes) -> Influence | None:
         """Return the influence of each unit of paired outcomes on the models' metric."""
-        units, found = bootstrap(outcomes), list[Influence]()
+        units, influences = bootstrap(outcomes), list[Influence]()
         for model in range(len(outcomes.models)):
             own = ModelSums(self, outcomes, model)
-            held = own.terms(units.cells[:, [0, 1 + model]])
-            if held.shape[0] * units.shapes.size > _MOST_LEFT_OUT:
+            terms = own.terms(units.cells[:, [0, 1 + model]])
+            if terms.shape[0] * units.shapes.size > _MOST_LEFT_OUT:
                 return None
-            held = held if units.held is None else held @ units.held
-            at_all = PlugIn((held @ units.shapes)[:, None], partial(own.evaluate, drawn=True))
-            found.append(at_all.influence(held, units.shapes))
-        return Influence(np.concatenate([one.moved for one in found]), found[0].repeats)
+            terms = terms if units.matrix is None else terms @ units.matrix
+            at_all = PlugIn((terms @ units.shapes)[:, None], partial(own.evaluate, drawn=True))
+            influences.append(at_all.influence(terms, units.shapes))
+        return Influence(
+            np.concatenate([influence.moved for influence in influences]), influences[0].repeats
+        )
 
     @property
     def drawn_with(self) -> tuple[object, ...]:
@@ -366,15 +370,15 @@ class LabelSpec(Question):
     def _sets_apart(self, pair: tuple[int, int]) -> AnyArray:
         """Return the cells in which two models' label sets differ in what the metric reads."""
         if self.measured.per_item:
-            one, two = self.item_values(pair)
-            return np.asarray(one != two)
+            first, second = self.item_values(pair)
+            return np.asarray(first != second)
         truth, a, b = self._answers(pair)
         if self.measured.score != "recall":
             return np.asarray(a != b)
-        sets = [frozenset(one) for one in self.view.sets]
+        sets = [frozenset(label_set) for label_set in self.view.sets]
         rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
-        found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
-        return np.array(found, dtype=bool)
+        differ = [sets[t] & sets[first] != sets[t] & sets[second] for t, first, second in rows]
+        return np.array(differ, dtype=bool)
 
     def _answers(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
         """Return the truth and two models' predictions, cell by cell."""
@@ -425,8 +429,8 @@ def measure(
         by_class = by_class if specs[0].view_errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
-            seen = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
-            out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
+            totals = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
+            out[row * len(drawn) + model] = metric.evaluate(totals, spec.classes)
 
 
 class ModelSums:
@@ -539,15 +543,17 @@ class ModelSums:
                 unknown = np.abs((factors * actual).sum(axis=0) - 1.0) > _MOST_LOST
         if spec.needs == "confusion":
             table = at.reshape(n_classes, n_classes, -1)
-            seen: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
+            drawn_table: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
             if spec.view_errors is not None:
-                seen = spec.by_truth(np.asarray(seen, dtype=np.float64))
+                drawn_table = spec.by_truth(np.asarray(drawn_table, dtype=np.float64))
         else:
             more = 0.5 if drawn and self.view.kind in ("spans", "label_sets") else 0
             actual, hits, predicted = at.reshape(3, n_classes, -1)
-            seen = Sums(hits=hits + more, actual=actual + 2 * more, predicted=predicted + 2 * more)
+            drawn_table = Sums(
+                hits=hits + more, actual=actual + 2 * more, predicted=predicted + 2 * more
+            )
         values = np.empty((1, at.shape[1]))
-        measure([seen], [spec], values)
+        measure([drawn_table], [spec], values)
         values[:, unknown] = np.nan
         return values
 
@@ -571,9 +577,11 @@ def _means(table: Table, values: Sequence[FloatArray]) -> Means:
     groups = table.groups
     if groups is None:
         units = Units(len(table.counts))
-        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
+        return Means(
+            [WeightedMean(column, units) for column in values], table.counts.astype(np.float64)
+        )
     units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
-    means = [WeightedMean(one[groups.cell], units) for one in values]
+    means = [WeightedMean(column[groups.cell], units) for column in values]
     return Means(means, groups.repeats.astype(np.float64))
 
 
@@ -622,17 +630,17 @@ def _of_labels(
     of_sets, named = outcomes.kind == "label_sets", choices.labels
     metrics.check_name(metric, lambda: metrics.names() + (metrics.set_names() if of_sets else []))
     metric = chosen_metric(outcomes, metric, labels=named, pos_label=choices.pos_label)
-    asked = called(get_labels(metric), outcomes)
+    label_metric = metric_for(get_labels(metric), outcomes)
     _refuse_of_pool(outcomes, paired=choices.paired)
     prevalence, view_prevalence = outcomes.prevalence, None
     errors, view_errors = outcomes._label_errors, None
     if prevalence is not None:  # the table is chosen before the proportions are applied
         outcomes = outcomes.at_prevalence(None)
-    view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
+    view = look(outcomes, label_metric, labels=named, pos_label=choices.pos_label)
     if errors is not None:
-        view, view_errors = place_errors(view, errors)
+        view, view_errors = with_errors(view, errors)
     if prevalence is not None:
-        view, view_prevalence = place(view, prevalence)
+        view, view_prevalence = at_prevalence(view, prevalence)
         if named is None:
             view = view_prevalence.averaged(view)
     # The learned distribution of errors ignores the order of classes, so it expects too many errors
@@ -650,7 +658,7 @@ def _of_labels(
     return LabelSpec(
         data=view.data if prevalence is None else replace(view.data, prevalence=prevalence),
         view=table,
-        metric=asked,
+        metric=label_metric,
         measured=view.measured,
         classes=view.classes,
         positive=view.positive,
@@ -668,15 +676,15 @@ Data = Outcomes | Scores
 
 
 @overload
-def make_spec(data: Outcomes, **asked: Unpack[_Made]) -> LabelSpec: ...
+def make_spec(data: Outcomes, **choices: Unpack[_Made]) -> LabelSpec: ...
 
 
 @overload
-def make_spec(data: Scores, **asked: Unpack[_Made]) -> ScoreSpec: ...
+def make_spec(data: Scores, **choices: Unpack[_Made]) -> ScoreSpec: ...
 
 
 @overload
-def make_spec(data: Data, **asked: Unpack[_Made]) -> Spec: ...
+def make_spec(data: Data, **choices: Unpack[_Made]) -> Spec: ...
 
 
 def make_spec(
@@ -685,12 +693,12 @@ def make_spec(
     metric: MetricLike | None,
     defaults: tuple[str, str] = DEFAULTS,
     counting: Counting = ONCE,
-    **given: Unpack[Given],
+    **choices: Unpack[Given],
 ) -> Spec:
     """Check a question about counted labels or about scores, depending on the data."""
-    spec = _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
+    spec = _of_any(data, metric, Choices.of(choices), defaults=defaults, counting=counting)
     if isinstance(spec, LabelSpec) and gets_all_classes(spec.metric):
-        labels, positive = given.get("labels"), given.get("pos_label")
+        labels, positive = choices.get("labels"), choices.get("pos_label")
         in_order = labels is None or tuple(labels) == tuple(spec.data.labels)
         if positive is not None or not in_order:
             ignored = param("labels=") if positive is None else param("pos_label=")
@@ -796,12 +804,12 @@ def data_of(
             missing=missing,
         )
         return Outcomes(**fields)
-    asked = metrics.get_score(metric)
-    basis = asked.basis
+    score = metrics.get_score(metric)
+    basis = score.basis
     if basis.names == VOTES:
-        raise UsageError(f"{asked.name!r} is computed from votes; pass them to Scores.from_votes")
+        raise UsageError(f"{score.name!r} is computed from votes; pass them to Scores.from_votes")
     if basis.read is not None:
-        return Scores._from_items(asked.read_items, y_true, columns, columns=basis.names, **rows)
+        return Scores._from_items(score.read_items, y_true, columns, columns=basis.names, **rows)
     if basis.reads == "statistics":
         return Scores.from_targets(y_true, columns, **rows)
     if y_true is None:
@@ -823,7 +831,7 @@ def _declared(scores: Scores, missing: MissingTexts) -> Scores:
 
 def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
     """Return the data of some models, which are named in the call."""
-    if not all(isinstance(one, str) for one in models):
+    if not all(isinstance(name, str) for name in models):
         what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
         names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
         raise UsageError(
@@ -875,30 +883,30 @@ def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:
     return Rope.from_param(rope, bounds=spec.metric.bounds, name=name)
 
 
-def refuse_counted(**given: Any) -> None:
+def refuse_counted(**arguments: Any) -> None:
     """Reject arguments about rows if the rows are already counted."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise UsageError(f"outcomes are already counted; remove {name}")
 
 
 def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> PriorModel:
-    given = choices.prior
-    if given is None:
+    prior = choices.prior
+    if prior is None:
         # A chain samples every cell, and its model has Dirichlet rows.
         return _default(table, default_prior if choices.engine is None else "unit")
-    if table.pool is not None and given != STRATA:
+    if table.pool is not None and prior != STRATA:
         raise UsageError(
-            f"prior {given.name!r} assumes a random sample of items, but these "
+            f"prior {prior.name!r} assumes a random sample of items, but these "
             f"{table.pool.CHOSEN}; omit prior"
         )
-    whole = given.shapes is None and given.own is None and given.name not in _OF_SPANS
+    whole = prior.shapes is None and prior.own is None and prior.name not in _OF_SPANS
     if whole and table.kind in ("spans", "label_sets"):
         raise UsageError(
-            f"prior {given.name!r} does not support {table.kind.replace('_', ' ')}; use one of "
+            f"prior {prior.name!r} does not support {table.kind.replace('_', ' ')}; use one of "
             f"{', '.join(_OF_SPANS)}"
         )
-    return given
+    return prior
 
 
 _OF_SPANS = ("bootstrap", "uniform", "jeffreys", "unit")

@@ -31,7 +31,7 @@ _NOUNS = {"spans": "type", "label_sets": "label"}
 class NeverTrue(NamedTuple):
     """A class that a model predicts but that is never true."""
 
-    place: int  # index of the model
+    model_index: int
     model: str
     label: Label
     n: int
@@ -57,21 +57,23 @@ def never_true(spec: Spec) -> tuple[NeverTrue, ...]:
         true |= set(data.pool.truth.tolist())
     meant = {*data.never_true, *_named(spec)}
     odd = [
-        [code for code in predicted_codes(data, place).tolist() if code not in true]
-        for place in range(len(data.models))
+        [code for code in predicted_codes(data, model).tolist() if code not in true]
+        for model in range(len(data.models))
     ]
     if not true or not any(odd):
         return ()
     known = Spellings([data.labels[code] for code in sorted(true)])
-    found = []
-    for place, codes in enumerate(odd):
+    predictions = []
+    for model, codes in enumerate(odd):
         for code in codes:
             label = data.labels[code]
             like = known.like(label)
             if label in meant or (like is None and data.pool is not None):
                 continue
-            found.append(NeverTrue(place, data.models[place], label, _n(data, place, code), like))
-    return tuple(found)
+            predictions.append(
+                NeverTrue(model, data.models[model], label, _n(data, model, code), like)
+            )
+    return tuple(predictions)
 
 
 def _named(spec: LabelSpec) -> Iterator[Label]:
@@ -83,14 +85,14 @@ def _named(spec: LabelSpec) -> Iterator[Label]:
     yield from () if costs is None or costs.labels is None else costs.labels
 
 
-def _n(data: Outcomes, place: int, code: int) -> int:
+def _n(data: Outcomes, model: int, code: int) -> int:
     """Count the items or spans for which a model predicts a class."""
     if data.pool is not None:
-        return total(data.pool.counts[data.pool.cells[:, place] == code])
-    table, column = (data.tables[0], 1 + place) if data.paired else (data.tables[place], 1)
+        return total(data.pool.counts[data.pool.cells[:, model] == code])
+    table, column = (data.tables[0], 1 + model) if data.paired else (data.tables[model], 1)
     codes = [code]
     if data.kind == "label_sets":
-        codes = [number for number, one in enumerate(data.sets) if code in one]
+        codes = [number for number, label_set in enumerate(data.sets) if code in label_set]
     return table.sum_where(np.isin(table.cells[:, column], codes))
 
 
@@ -118,7 +120,7 @@ class AsRight:
     @property
     def alike(self) -> bool:
         """Whether all predictions counted as right resemble a true class."""
-        return all(one.like is not None for one in self.predictions)
+        return all(prediction.like is not None for prediction in self.predictions)
 
     def decision(self, rope: Rope) -> Decision:
         """Return the resulting decision.
@@ -182,9 +184,9 @@ def ask_as_right(
         Indices of A and B.
     """
     answers = []
-    for predictions, asked in readings(spec, sides):
-        hdi = interpret(asked)
-        answers.append(AsRight(predictions=predictions, spec=asked, hdi=hdi, pair=sides))
+    for predictions, question in readings(spec, sides):
+        hdi = interpret(question)
+        answers.append(AsRight(predictions=predictions, spec=question, hdi=hdi, pair=sides))
     return tuple(answers)
 
 
@@ -200,34 +202,34 @@ def readings(
     sides
         Indices of A and B.
     """
-    places = (*sides[0], *sides[1])
-    if any(spec.never_matches(place) for place in places):
+    positions = (*sides[0], *sides[1])
+    if any(spec.never_matches(position) for position in positions):
         return
-    found = [one for one in never_true(spec) if one.place in places]
-    alike = [one for one in found if one.like is not None]
-    every = found if len(alike) < len(found) else []
+    predictions = [each for each in never_true(spec) if each.model_index in positions]
+    alike = [each for each in predictions if each.like is not None]
+    every = predictions if len(alike) < len(predictions) else []
     for some in (*_by_side(alike, sides), *_by_side(every, sides)):
         assert isinstance(spec, LabelSpec)
         yield some, _respelled(spec, some)
 
 
 def _by_side(
-    found: Sequence[NeverTrue], sides: disagreements.Places
+    predictions: Sequence[NeverTrue], sides: disagreements.Places
 ) -> Iterator[tuple[NeverTrue, ...]]:
     """Yield the non-empty sets of never-true predictions of A, of B and of both."""
-    parts = [tuple(one for one in found if one.place in side) for side in sides]
+    parts = [tuple(each for each in predictions if each.model_index in side) for side in sides]
     yield from (part for part in parts if part)
     if all(parts):
-        yield tuple(found)
+        yield tuple(predictions)
 
 
-def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
+def _respelled(spec: LabelSpec, predictions: Iterable[NeverTrue]) -> LabelSpec:
     """Return the same question about outcomes in which some predictions count as right."""
-    data, code = spec.data, {label: place for place, label in enumerate(spec.data.labels)}
+    data, code = spec.data, {label: index for index, label in enumerate(spec.data.labels)}
     meant: dict[int, dict[int, int | None]] = {}
-    for one in found:
-        like = None if one.like is None else code[one.like]
-        meant.setdefault(one.place, {})[code[one.label]] = like
+    for prediction in predictions:
+        like = None if prediction.like is None else code[prediction.like]
+        meant.setdefault(prediction.model_index, {})[code[prediction.label]] = like
     return again(spec, taken_as_right(data, meant), prior=spec.prior)
 
 
@@ -307,17 +309,17 @@ def listed_predictions(predictions: Iterable[NeverTrue], kind: str) -> str:
     """
     units = "spans" if kind == "spans" else "items"
     words = []
-    for one in predictions:
-        like = "" if one.like is None else f" (similar to {one.like!a})"
-        items = counted(one.n, units)
-        words.append(f"{one.model} predicts {one.label!a} for {items}{like}")
+    for prediction in predictions:
+        like = "" if prediction.like is None else f" (similar to {prediction.like!a})"
+        items = counted(prediction.n, units)
+        words.append(f"{prediction.model} predicts {prediction.label!a} for {items}{like}")
     return clauses(words, most=_MOST_NAMED)
 
 
-def unless_told(found: Iterable[Finding], spelled: Sequence[Finding]) -> Iterator[Finding]:
+def unless_told(findings: Iterable[Finding], spelled: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings, without the weaker one about predictions that affect the decision."""
-    names = {one.name for one in spelled}
-    yield from (one for one in found if one.name not in names)
+    names = {finding.name for finding in spelled}
+    yield from (finding for finding in findings if finding.name not in names)
 
 
 def alike_findings(spec: Spec) -> Iterator[Finding]:
@@ -330,15 +332,15 @@ def alike_findings(spec: Spec) -> Iterator[Finding]:
     spec
         The question.
     """
-    found = [
-        one
-        for one in never_true(spec)
-        if one.like is not None and spelling(one.like) != spelling(one.label)
+    predictions = [
+        prediction
+        for prediction in never_true(spec)
+        if prediction.like is not None and spelling(prediction.like) != spelling(prediction.label)
     ]
-    if found:
+    if predictions:
         assert isinstance(spec, LabelSpec)
         yield finding(
             "spelled_otherwise/alike",
-            predictions=listed_predictions(found, spec.data.kind),
+            predictions=listed_predictions(predictions, spec.data.kind),
             noun=_NOUNS.get(spec.data.kind, "class"),
         )

@@ -128,7 +128,7 @@ class Suite(Answering):
         >>> op.compare(op.Suite.from_scores(table, by="data"), "A", "B", random_state=0).decision
         <Decision.BETTER: '≫'>
         """
-        columns = {name: np.asarray(unmasked(one)) for name, one in named(table).items()}
+        columns = {name: np.asarray(unmasked(values)) for name, values in named(table).items()}
         if by is not None and by not in columns:
             raise UsageError(unknown_name("column", by, columns))
         if by is not None:
@@ -138,10 +138,10 @@ class Suite(Answering):
             )  # raises an error if a data set has no name
         keys = (columns.pop(by) if by else np.zeros(len(next(iter(columns.values()))))).astype(str)
         tasks = {
-            key: Scores.from_values({name: one[keys == key] for name, one in columns.items()})
+            key: Scores.from_values({name: values[keys == key] for name, values in columns.items()})
             for key in dict.fromkeys(keys.tolist())
         }
-        found = ScoreSuite(tasks, metrics=metric, ropes=rope)
+        suite = ScoreSuite(tasks, metrics=metric, ropes=rope)
         design = {
             "metric": metric,
             "rope": rope,
@@ -149,8 +149,8 @@ class Suite(Answering):
             "runs": runs,
             "test_share": test_share,
         }
-        object.__setattr__(found, "design", design)
-        return found
+        object.__setattr__(suite, "design", design)
+        return suite
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class Suite(Answering):
     @property
     def n(self) -> int:
         """Total number of items of all tasks."""
-        return sum(one.n for one in self.tasks.values())
+        return sum(data.n for data in self.tasks.values())
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -181,7 +181,7 @@ class Suite(Answering):
         models
             Names of the models, in the new order.
         """
-        return self.of_tasks({name: one.select(list(models)) for name, one in self.tasks.items()})
+        return self.of_tasks({name: data.select(list(models)) for name, data in self.tasks.items()})
 
     def of_tasks(self, tasks: Mapping[str, Data]) -> Suite:
         """Return a suite with other data and the same settings.
@@ -191,8 +191,8 @@ class Suite(Answering):
         tasks
             Data of every task.
         """
-        asked = {name: getattr(self, name) for name in ("metrics", "ropes", "weights", "scale")}
-        return Suite(tasks, **asked)
+        settings = {name: getattr(self, name) for name in ("metrics", "ropes", "weights", "scale")}
+        return Suite(tasks, **settings)
 
     def __repr__(self) -> str:
         many = f"{len(self.models)} models: {', '.join(self.models)}"
@@ -240,17 +240,17 @@ class Question(NamedTuple):
     rope: Rope
 
 
-def questions(suite: Suite, make: Callable[..., Spec], **asked: Any) -> tuple[Question, ...]:
+def questions(suite: Suite, make: Callable[..., Spec], **arguments: Any) -> tuple[Question, ...]:
     """Check the question about every task; ``make`` creates the spec of one task."""
-    found = []
+    made = []
     for name, data in suite.tasks.items():
         try:
-            spec = make(data, metric=suite.metrics[name], **asked)
+            spec = make(data, metric=suite.metrics[name], **arguments)
             rope = rope_for(spec, suite.ropes[name])
         except UsageError as error:
             raise UsageError(f"task {name!r}: {error}") from error
-        found.append(Question(name, spec, rope))
-    return tuple(found)
+        made.append(Question(name, spec, rope))
+    return tuple(made)
 
 
 class Average(NamedTuple):
@@ -270,15 +270,18 @@ class Average(NamedTuple):
     def mean(self, values: Sequence[FloatArray]) -> FloatArray:
         """Return the weighted mean over tasks of values, one array per task."""
         factors = self.weights / self.units
-        return np.asarray(sum(f * one for f, one in zip(factors, values, strict=True)))
+        return np.asarray(sum(f * draws for f, draws in zip(factors, values, strict=True)))
 
 
-def average(suite: Suite, asked: Sequence[Question]) -> Average:
+def average(suite: Suite, questions: Sequence[Question]) -> Average:
     """Return how the tasks are averaged."""
-    weights = np.array([suite.weights[one.task] for one in asked])
-    ways = {(one.spec.metric.bounds, one.spec.metric.greater_is_better) for one in asked}
+    weights = np.array([suite.weights[question.task] for question in questions])
+    ways = {
+        (question.spec.metric.bounds, question.spec.metric.greater_is_better)
+        for question in questions
+    }
     scale: Scale = suite.scale or ("metric" if len(ways) == 1 else "rope")
-    ropes = [one.rope for one in asked]
+    ropes = [question.rope for question in questions]
     if scale == "metric":
         if len({way for _, way in ways}) > 1:
             raise UsageError(
@@ -289,18 +292,20 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
         return Average(
             scale=scale,
             weights=weights,
-            units=np.ones(len(asked)),
+            units=np.ones(len(questions)),
             rope=replace(ropes[0], low=low, high=high, default=all(r.default for r in ropes)),
-            greater_is_better=asked[0].spec.metric.greater_is_better,
+            greater_is_better=questions[0].spec.metric.greater_is_better,
             bounds=next(iter(ways))[0] if len(ways) == 1 else (-np.inf, np.inf),
         )
-    flat = [one.task for one in asked if one.rope.low == one.rope.high]
+    flat = [question.task for question in questions if question.rope.low == question.rope.high]
     if flat:
         raise UsageError(
             f"the ROPE of {quoted(flat)} has zero width, so it cannot serve as a unit; widen it, "
             f"or use {param('scale=', 'metric')}"
         )
-    signs = np.array([1.0 if one.spec.metric.greater_is_better else -1.0 for one in asked])
+    signs = np.array(
+        [1.0 if question.spec.metric.greater_is_better else -1.0 for question in questions]
+    )
     halves = np.array([(rope.high - rope.low) / 2 for rope in ropes])
     return Average(
         scale=scale,
@@ -315,82 +320,86 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
 _ENDS = ("low", "high")
 
 
-def shared_question(asked: Mapping[str, Any]) -> dict[str, Any]:
+def shared_question(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments common to all tasks; metric and ROPE come from the suite."""
     for name in ("metric", "rope", "labels", "groups", "sample_weight"):
-        if asked.get(name) is not None:
+        if arguments.get(name) is not None:
             where = {"metric": "metrics=", "rope": "ropes="}.get(name)
             how = f"pass {param(where)} to Suite" if where else "it belongs to each task's outcomes"
             raise UsageError(f"a suite has several tasks; remove {param(f'{name}=')}, {how}")
-    return {name: asked[name] for name in ("prior", "paired", "pos_label")}
+    return {name: arguments[name] for name in ("prior", "paired", "pos_label")}
 
 
 def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:
     """Return the data of each task, with models in the order of the first task."""
-    found: dict[str, Data]
+    parts: dict[str, Data]
     if isinstance(tasks, Outcomes):
         if tasks.slices is None:
             raise UsageError(
                 f"these outcomes have no slices; read them with {param('by=', 'task')}, or pass a "
                 "mapping from tasks to outcomes"
             )
-        found = {", ".join(map(str, key)): tasks.slice(*key) for key in tasks.slices}
+        parts = {", ".join(map(str, key)): tasks.slice(*key) for key in tasks.slices}
     elif isinstance(tasks, Mapping):
-        found = dict(tasks)
+        parts = dict(tasks)
     else:
         raise UsageError(
             "tasks must be a mapping from names to outcomes or scores, e.g. {'arc': outcomes}; "
             f"got {type(tasks).__name__}"
         )
-    if not found:
+    if not parts:
         raise UsageError("a suite must have at least one task; got none")
-    for name, one in found.items():
-        if not isinstance(name, str) or not isinstance(one, (Outcomes, Scores)):
+    for name, data in parts.items():
+        if not isinstance(name, str) or not isinstance(data, (Outcomes, Scores)):
             raise UsageError(
-                f"every task must be Outcomes or Scores; got {type(one).__name__} for {name!r}"
+                f"every task must be Outcomes or Scores; got {type(data).__name__} for {name!r}"
             )
-    first, models = next((name, one.models) for name, one in found.items())
-    for name, one in found.items():
-        if odd := sorted({*models} ^ {*one.models}):
+    first, models = next((name, data.models) for name, data in parts.items())
+    for name, data in parts.items():
+        if odd := sorted({*models} ^ {*data.models}):
             raise UsageError(
                 f"every task must have the same models, but {quoted(odd)} "
                 f"{'is' if len(odd) == 1 else 'are'} in only one of {first!r} and {name!r}; "
                 "select the models that all tasks have"
             )
     return {
-        name: one if one.models == models else one.select(list(models))
-        for name, one in found.items()
+        name: data if data.models == models else data.select(list(models))
+        for name, data in parts.items()
     }
 
 
-def _by_task(given: Any, tasks: Mapping[str, Data]) -> dict[str, Any]:
+def _by_task(setting: Any, tasks: Mapping[str, Data]) -> dict[str, Any]:
     """Return one value per task; None, the default, for tasks missing from the mapping."""
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(tasks, given)
-    for name in given:
+    if not isinstance(setting, Mapping):
+        return dict.fromkeys(tasks, setting)
+    for name in setting:
         if name not in tasks:
             raise UsageError(unknown_name("task", name, tasks))
-    return {name: given.get(name) for name in tasks}
+    return {name: setting.get(name) for name in tasks}
 
 
-def _weights(given: Weighting | Mapping[str, float], tasks: Mapping[str, Data]) -> dict[str, float]:
+def _weights(
+    weighting: Weighting | Mapping[str, float], tasks: Mapping[str, Data]
+) -> dict[str, float]:
     """Return weights that sum to 1."""
-    found: dict[str, float]
-    if isinstance(given, Mapping):
-        found = _by_task(given, tasks)
-        lacking = [name for name in tasks if name not in given]
+    weights: dict[str, float]
+    if isinstance(weighting, Mapping):
+        weights = _by_task(weighting, tasks)
+        lacking = [name for name in tasks if name not in weighting]
         if lacking:
             raise UsageError(
                 f"{param('weights')} must include every task; missing: {quoted(lacking)}"
             )
-    elif given in get_args(Weighting):
-        found = {name: float(one.n) if given == "size" else 1.0 for name, one in tasks.items()}
+    elif weighting in get_args(Weighting):
+        weights = {
+            name: float(data.n) if weighting == "size" else 1.0 for name, data in tasks.items()
+        }
     else:
-        raise UsageError(unknown_name("weighting", given, get_args(Weighting)))
-    values = np.array(list(found.values()), dtype=np.float64)
+        raise UsageError(unknown_name("weighting", weighting, get_args(Weighting)))
+    values = np.array(list(weights.values()), dtype=np.float64)
     if not (np.isfinite(values).all() and (values > 0).all()):
-        raise UsageError(f"{param('weights')} must be positive numbers; got {dict(found)!r}")
-    return dict(zip(found, (values / values.sum()).tolist(), strict=True))
+        raise UsageError(f"{param('weights')} must be positive numbers; got {dict(weights)!r}")
+    return dict(zip(weights, (values / values.sum()).tolist(), strict=True))
 
 
 # A difference over tasks
@@ -464,8 +473,10 @@ class Law(NamedTuple):
     def cdf(self, value: float) -> float:
         """Return the probability below a value."""
         off = (value - self.centre) / max(self.scale, LEAST_SCALE)
-        found = special.ndtr(off) if math.isinf(self.freedom) else special.stdtr(self.freedom, off)
-        return float(found)
+        probability = (
+            special.ndtr(off) if math.isinf(self.freedom) else special.stdtr(self.freedom, off)
+        )
+        return float(probability)
 
     def sf(self, value: float) -> float:
         """Return the probability above a value."""
@@ -495,14 +506,14 @@ def contrast_draws(
         Degrees of freedom of the covariance.
     """
     n_free = pull.shape[1] - 1
-    seen, axes = np.linalg.eigh(freedom * pull.T @ pull)
-    seen, axes = np.maximum(seen[1:], 0.0), axes[:, 1:]  # minus the common direction of all models
-    typical = max(float(seen.mean()) / freedom, LEAST_SCALE**2)
+    sums, axes = np.linalg.eigh(freedom * pull.T @ pull)
+    sums, axes = np.maximum(sums[1:], 0.0), axes[:, 1:]  # minus the common direction of all models
+    typical = max(float(sums.mean()) / freedom, LEAST_SCALE**2)
     k, variance = (
-        one.ravel() for one in np.meshgrid(_FURTHER, typical * _VARIANCES, indexing="ij")
+        grid.ravel() for grid in np.meshgrid(_FURTHER, typical * _VARIANCES, indexing="ij")
     )
     prior = n_free + 1 + k  # degrees of freedom; the mean of the covariance is ``variance``
-    shapes = (k * variance)[:, None] + seen
+    shapes = (k * variance)[:, None] + sums
     logs = prior * n_free * np.log(k * variance) - (prior + freedom) * np.log(shapes).sum(axis=1)
     logs = logs / 2 + special.multigammaln((prior + freedom) / 2, n_free)
     logs -= special.multigammaln(prior / 2, n_free)

@@ -167,12 +167,14 @@ def _votes(spec: Spec) -> str:
 
 def _process(spec: Spec) -> str:
     """Return the part of the signature about a choice among candidates, or repeated looks."""
-    given = spec.choices.chosen_from
-    if given is None:
+    candidates = spec.choices.chosen_from
+    if candidates is None:
         return "looks=any" if spec.choices.looks == "any" else ""
-    if isinstance(given, int):
-        return f"chosen_from={given}"
-    return f"chosen_from={counted(len(set(given.models) - {spec.data.models[-1]}), 'candidates')}"
+    if isinstance(candidates, int):
+        return f"chosen_from={candidates}"
+    return (
+        f"chosen_from={counted(len(set(candidates.models) - {spec.data.models[-1]}), 'candidates')}"
+    )
 
 
 def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, seed: str) -> str:

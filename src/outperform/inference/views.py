@@ -165,7 +165,7 @@ def of_one_class(metric: Metric) -> Metric:
 # Label sets: one label against the rest, all of an item's labels, or items themselves
 
 
-def called(metric: Metric, outcomes: Outcomes) -> Metric:
+def metric_for(metric: Metric, outcomes: Outcomes) -> Metric:
     """Return the metric with its name for these outcomes."""
     if outcomes.kind == "label_sets" and metric.name == "accuracy":
         return replace(metric, label="subset accuracy")
@@ -340,7 +340,7 @@ class ViewPrevalence(NamedTuple):
         return view._replace(classes=None if len(codes) == view.table.n_classes else tuple(codes))
 
 
-def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
+def at_prevalence(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     """Return a view that a prevalence can be applied to.
 
     One class against the rest is enough if the prevalence names only that class. If it names
@@ -358,7 +358,7 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     return full, ViewPrevalence(prevalence, codes)
 
 
-def place_errors(view: View, errors: LabelErrors) -> tuple[View, LabelErrors]:
+def with_errors(view: View, errors: LabelErrors) -> tuple[View, LabelErrors]:
     """Return a view that label errors can be undone in, with every confused class separate."""
     if view.pos_label is None:
         return view, errors.ordered(view.table.labels)

@@ -96,8 +96,8 @@ def add_up(
     families = {name: table.family(name) for name in columns.names}
     numbers = [*columns.models.values(), *(() if columns.truth is None else (columns.truth,))]
     parts = [
-        f"{as_number(Column(f'k{place}', families[name]))} AS x{place}"
-        for place, name in enumerate(numbers)
+        f"{as_number(Column(f'k{index}', families[name]))} AS x{index}"
+        for index, name in enumerate(numbers)
     ]
     if columns.groups is not None:
         parts.append(f"k{len(numbers)} AS g")
@@ -111,53 +111,53 @@ def add_up(
         run=engine.scan,
         wanted=terms,
     )
-    found = summed.moments()
-    if found is not None:
-        return found, ()
+    moments = summed.moments()
+    if moments is not None:
+        return moments, ()
     findings = _refuse_or_report(table, columns, inner, numbers, engine)
     known = " AND ".join(
         [
-            *(f"x{place} IS NOT NULL AND NOT isnan(x{place})" for place in range(len(numbers))),
+            *(f"x{index} IS NOT NULL AND NOT isnan(x{index})" for index in range(len(numbers))),
             *(() if columns.groups is None else ("g IS NOT NULL AND CAST(g AS VARCHAR) <> ''",)),
         ]
     )
     complete = Query(sql=f"SELECT * FROM ({rows.sql}) WHERE {known}", parameters=rows.parameters)
-    found = replace(summed, rows=complete).moments()
-    if found is None:
+    moments = replace(summed, rows=complete).moments()
+    if moments is None:
         raise DataError(f"{table.name} has no row with a value in each of {list(columns.names)}")
-    return found, findings
+    return moments, findings
 
 
 def _refuse_or_report(
     table: Table, columns: ScoreColumns, inner: Query, numbers: Sequence[str], engine: Engine
 ) -> tuple[Finding, ...]:
     """Raise an error for values that are no finite numbers, or report the rows without a value."""
-    asked = ["count(*)"]
-    for place, name in enumerate(columns.names):
-        column = Column(f"k{place}", table.family(name))
-        text = f"CAST(k{place} AS VARCHAR)"
+    selected = ["count(*)"]
+    for index, name in enumerate(columns.names):
+        column = Column(f"k{index}", table.family(name))
+        text = f"CAST(k{index} AS VARCHAR)"
         number = as_number(column)
         if name not in numbers:
-            asked += [f"count(*) FILTER (k{place} IS NULL OR {text} = '')", "0", "0", "NULL"]
+            selected += [f"count(*) FILTER (k{index} IS NULL OR {text} = '')", "0", "0", "NULL"]
             continue
-        missing = f"k{place} IS NULL OR {text} = '' OR coalesce(isnan({number}), false)"
+        missing = f"k{index} IS NULL OR {text} = '' OR coalesce(isnan({number}), false)"
         strange = f"{number} IS NULL AND NOT ({missing})"
-        asked += [
+        selected += [
             f"count(*) FILTER ({missing})",
             f"count(*) FILTER ({strange})",
             f"count(*) FILTER (isinf({number}))",
             f"min({text}) FILTER ({strange})",
         ]
     ((n_rows, *counts),) = engine.fetch(
-        f"SELECT {', '.join(asked)} FROM ({inner.sql})", inner.parameters
+        f"SELECT {', '.join(selected)} FROM ({inner.sql})", inner.parameters
     )
     if not n_rows:
         raise DataError(
             f"{table.name} has no rows" + (" left after where" if columns.where else "")
         )
     lost = {}
-    for place, name in enumerate(columns.names):
-        missing, strange, infinite, example = counts[4 * place : 4 * place + 4]
+    for index, name in enumerate(columns.names):
+        missing, strange, infinite, example = counts[4 * index : 4 * index + 4]
         if strange:
             raise DataError(
                 f"column {name!r} of {table.name} must contain scores; got {example!r}, and in "
@@ -174,14 +174,16 @@ def _refuse_or_report(
         return ()
     if columns.on_null == "raise":
         name, *others = lost
-        also = f"; also {', '.join(f'{one!r} in {lost[one]}' for one in others)}" if others else ""
+        also = (
+            f"; also {', '.join(f'{name!r} in {lost[name]}' for name in others)}" if others else ""
+        )
         raise DataError(
             f"column {name!r} has no value in {lost[name]} of {n_rows} rows of {table.name}{also}. "
             f"Give them a value, or drop these rows with {param('on_null=', 'drop')}"
         )
     some = " OR ".join(
-        f"k{place} IS NULL OR CAST(k{place} AS VARCHAR) IN ('', 'nan', 'NaN')"
-        for place in range(len(columns.names))
+        f"k{index} IS NULL OR CAST(k{index} AS VARCHAR) IN ('', 'nan', 'NaN')"
+        for index in range(len(columns.names))
     )
     ((n_lost,),) = engine.fetch(
         f"SELECT count(*) FILTER ({some}) FROM ({inner.sql})", inner.parameters
@@ -218,7 +220,7 @@ class _Summed:
         whole = self._whole(units, terms, origin)
         if whole is None:
             return None
-        columns = {term: f"t{place}" for place, term in enumerate(terms)}
+        columns = {term: f"t{index}" for index, term in enumerate(terms)}
         # A Poisson deviance of negative numbers is undefined.
         known = [term for term, total in zip(terms, whole.totals, strict=False) if total == total]
         whole = whole.keep((*known, SIZE))
@@ -227,9 +229,9 @@ class _Summed:
 
     def _origin(self) -> float | None:
         """Return a number near the grades or targets; None if there are no rows."""
-        place = len(self.models) if self.kind == "targets" else 0
+        index = len(self.models) if self.kind == "targets" else 0
         ((mean,),) = self.ask(
-            f"SELECT avg(x{place}) FROM (SELECT x{place} FROM ({self.rows.sql}) LIMIT {_FIRST})",
+            f"SELECT avg(x{index}) FROM (SELECT x{index} FROM ({self.rows.sql}) LIMIT {_FIRST})",
             self.rows.parameters,
         )
         return None if mean is None or not np.isfinite(mean) else float(np.float32(mean))
@@ -238,39 +240,42 @@ class _Summed:
         """Return the SQL of each term of a row, except its size."""
         if self.kind == "grades":
             return {
-                ("value", model): f"(x{place} - {_literal(origin)})"
-                for place, model in enumerate(self.models)
+                ("value", model): f"(x{index} - {_literal(origin)})"
+                for index, model in enumerate(self.models)
             }
         y, here = f"x{len(self.models)}", _literal(origin)
         away = f"({y} - {here})"
         sql: dict[Term, str] = {("target", None): away, ("target square", None): f"{away} * {away}"}
-        for place, model in enumerate(self.models):
-            p, r = f"x{place}", f"({y} - x{place})"
+        for index, model in enumerate(self.models):
+            p, r = f"x{index}", f"({y} - x{index})"
             deviance = (
                 f"CASE WHEN {y} > 0 AND {p} > 0 THEN 2 * ({y} * ln({y} / {p}) - {y} + {p}) "
                 f"WHEN {y} = 0 AND {p} > 0 THEN 2 * {p} END"
             )
             of_model = (r, f"{r} * {r}", f"{away} * {r}", f"abs{r}", deviance)
-            sql |= {(name, model): one for name, one in zip(OWN["targets"], of_model, strict=True)}
+            sql |= {
+                (name, model): expression
+                for name, expression in zip(OWN["targets"], of_model, strict=True)
+            }
         wanted = {*OWN["targets"], *SHARED["targets"]} if self.wanted is None else {*self.wanted}
         wanted |= {"residual", "target"}  # other terms are linear in them at another origin
-        return {term: one for term, one in sql.items() if term[0] in wanted}
+        return {term: expression for term, expression in sql.items() if term[0] in wanted}
 
     def _units(self, terms: Mapping[Term, str]) -> Query:
         """Return a SELECT of units: terms t0, t1, …, size, and d0, … for pairs that differ."""
         pairs = [*combinations(range(len(self.models)), 2)]
-        parts = [f"{one} AS t{place}" for place, one in enumerate(terms.values())]
-        parts += [f"x{a} <> x{b} AS d{place}" for place, (a, b) in enumerate(pairs)]
-        parts += [f"x{place}" for place in range(len(self.models))]
+        parts = [f"{expression} AS t{index}" for index, expression in enumerate(terms.values())]
+        parts += [f"x{a} <> x{b} AS d{index}" for index, (a, b) in enumerate(pairs)]
+        parts += [f"x{index}" for index in range(len(self.models))]
         if not self.grouped:
             return Query(
                 sql=f"SELECT {', '.join(parts)} FROM ({self.rows.sql})",
                 parameters=self.rows.parameters,
             )
-        sums = [f"sum(t{place}) AS t{place}" for place in range(len(terms))]
-        sums += [f"bool_or(d{place}) AS d{place}" for place in range(len(pairs))]
+        sums = [f"sum(t{index}) AS t{index}" for index in range(len(terms))]
+        sums += [f"bool_or(d{index}) AS d{index}" for index in range(len(pairs))]
         sums += [f"min(x{m}) AS low{m}, max(x{m}) AS high{m}" for m in range(len(self.models))]
-        sums += [f"count(t{place}) AS n{place}" for place in range(len(terms))]
+        sums += [f"count(t{index}) AS n{index}" for index in range(len(terms))]
         self.run(
             f"CREATE OR REPLACE TEMP TABLE units AS SELECT {', '.join(sums)}, "
             "CAST(count(*) AS DOUBLE) AS size, g IS NOT NULL AND CAST(g AS VARCHAR) <> '' AS known "
@@ -280,46 +285,46 @@ class _Summed:
         return Query(sql="SELECT * FROM units")
 
     def _whole(self, units: Query, terms: Mapping[Term, str], origin: float) -> Moments | None:
-        columns = [f"t{place}" for place in range(len(terms))]
+        columns = [f"t{index}" for index in range(len(terms))]
         n_models, n_terms = len(self.models), len(columns)
         pairs = [*combinations(range(n_models), 2)]
-        asked = ["count(*)", "sum(size)" if self.grouped else "count(*)"]
-        for place in range(n_models):
-            low, high = (f"low{place}", f"high{place}") if self.grouped else (f"x{place}",) * 2
-            asked += [f"min({low})", f"max({high})"]
-        asked += [f"count(*) FILTER (d{place})" for place in range(len(pairs))]
-        asked += [f"sum(n{place})" if self.grouped else f"count(t{place})"
-                  for place in range(n_terms)]  # fmt: skip
-        asked += ["count(*) FILTER (known)" if self.grouped else "count(*)"]
-        asked += [f"sum({one})" for one in columns]
+        selected = ["count(*)", "sum(size)" if self.grouped else "count(*)"]
+        for index in range(n_models):
+            low, high = (f"low{index}", f"high{index}") if self.grouped else (f"x{index}",) * 2
+            selected += [f"min({low})", f"max({high})"]
+        selected += [f"count(*) FILTER (d{index})" for index in range(len(pairs))]
+        selected += [f"sum(n{index})" if self.grouped else f"count(t{index})"
+                  for index in range(n_terms)]  # fmt: skip
+        selected += ["count(*) FILTER (known)" if self.grouped else "count(*)"]
+        selected += [f"sum({column})" for column in columns]
         products = [(i, j) for i in range(n_terms) for j in range(i, n_terms)]
-        asked += [f"sum({columns[i]} * {columns[j]})" for i, j in products]
+        selected += [f"sum({columns[i]} * {columns[j]})" for i, j in products]
         if self.grouped:
-            asked += [f"sum({one} * size)" for one in columns] + ["sum(size * size)"]
-        (row,) = self.ask(f"SELECT {', '.join(asked)} FROM ({units.sql})", units.parameters)
+            selected += [f"sum({column} * size)" for column in columns] + ["sum(size * size)"]
+        (row,) = self.ask(f"SELECT {', '.join(selected)} FROM ({units.sql})", units.parameters)
         n_units, n, *rest = row
         ends, rest = rest[: 2 * n_models], rest[2 * n_models :]
         differing, rest = rest[: len(pairs)], rest[len(pairs) :]
         defined, rest = rest[:n_terms], rest[n_terms:]
         known, rest = rest[0], rest[1:]
         sums, rest = rest[:n_terms], rest[n_terms:]
-        must = [place for place, (name, _) in enumerate(terms) if name != "deviance"]
-        if known != n_units or any(defined[place] != n for place in must):
+        must = [index for index, (name, _) in enumerate(terms) if name != "deviance"]
+        if known != n_units or any(defined[index] != n for index in must):
             return None
-        if not np.isfinite([*ends, *(sums[place] for place in must)]).all():
+        if not np.isfinite([*ends, *(sums[index] for index in must)]).all():
             return None
         totals = np.full(n_terms + 1, np.nan)
         matrix = np.full((n_terms + 1, n_terms + 1), np.nan)
-        for place, one in enumerate(sums):
-            totals[place] = one if defined[place] == n else np.nan
+        for index, value in enumerate(sums):
+            totals[index] = value if defined[index] == n else np.nan
         totals[-1] = n
-        for (i, j), one in zip(products, rest, strict=False):
-            matrix[i, j] = matrix[j, i] = np.nan if one is None else one
+        for (i, j), value in zip(products, rest, strict=False):
+            matrix[i, j] = matrix[j, i] = np.nan if value is None else value
         with_size = rest[len(products) :] if self.grouped else [*sums, n]
-        matrix[-1, :] = matrix[:, -1] = [np.nan if one is None else one for one in with_size]
+        matrix[-1, :] = matrix[:, -1] = [np.nan if value is None else value for value in with_size]
         apart = np.zeros((n_models, n_models), dtype=np.int64)
-        for (a, b), one in zip(pairs, differing, strict=True):
-            apart[a, b] = apart[b, a] = one
+        for (a, b), value in zip(pairs, differing, strict=True):
+            apart[a, b] = apart[b, a] = value
         return Moments(
             kind=self.kind,
             models=self.models,
@@ -350,25 +355,25 @@ class _Summed:
         ]
         if not functions:  # all units are equal
             return np.empty((0, len(whole.terms)))
-        sizes = [f"abs({one})" for one in functions]
+        sizes = [f"abs({function})" for function in functions]
         influence = f"greatest({', '.join(sizes)})" if len(sizes) > 1 else sizes[0]
         listed = f"SELECT {', '.join([*columns, f'{size} AS size'])}, {influence} AS u FROM"
         ordered = f"ORDER BY {', '.join(['u DESC', *columns])} LIMIT {n_listed}"
 
         def ask(source: str) -> FloatArray:
             query = f"SELECT {', '.join([*columns, 'size'])} FROM ({listed} {source}) {ordered}"
-            found = self.ask(query, units.parameters)
-            return np.array(found, dtype=np.float64).reshape(-1, len(whole.terms))
+            rows = self.ask(query, units.parameters)
+            return np.array(rows, dtype=np.float64).reshape(-1, len(whole.terms))
 
         if whole.n_units > 4 * _SHARE * n_listed:
             # Without the filter, every row would be compared with the largest so far.
-            found = self.ask(
+            rows = self.ask(
                 f"SELECT u FROM ({listed} ({units.sql}) LIMIT {_SAMPLED}) ORDER BY u DESC LIMIT 1 "
                 f"OFFSET {_SAMPLED // _SHARE}",
                 units.parameters,
             )
-            least = _literal(found[0][0])
-            tests = " OR ".join(f"{one} > {least}" for one in sizes)
+            least = _literal(rows[0][0])
+            tests = " OR ".join(f"{size} > {least}" for size in sizes)
             largest = ask(f"({units.sql}) WHERE {tests}")
             if len(largest) == n_listed:
                 return largest

@@ -213,12 +213,12 @@ def _split_scheme(address: str) -> tuple[str, str]:
 _MOST_NAMED = 4  # number of files in the display name of a source
 
 
-def called(source: object) -> str:
+def display_name(source: object) -> str:
     """Return the display name of a source; for many files, only the first and the last."""
     if isinstance(source, Mapping):
-        return called(list(source.values()))
+        return display_name(list(source.values()))
     if isinstance(source, (list, tuple)):
-        names = [called(part) for part in source]
+        names = [display_name(part) for part in source]
         listed = names if len(names) <= _MOST_NAMED else [names[0], "…", names[-1]]
         return ", ".join(listed)
     if isinstance(source, (str, os.PathLike)):

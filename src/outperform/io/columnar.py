@@ -209,12 +209,12 @@ def refuse_unreadable(scan: Scan, engine: Engine, message: Callable[[File, str],
         raise DataError(message(scan.file, str(fault))) from fault
 
 
-def places(count: int) -> str:
+def positional_names(count: int) -> str:
     """Return the engine's names for the columns of a file.
 
     Examples
     --------
-    >>> places(3)
+    >>> positional_names(3)
     'c0, c1, c2'
     """
     return ", ".join(f"c{index}" for index in range(count))
@@ -286,7 +286,7 @@ def _types(file: File, names: Sequence[str], dialect: Dialect, engine: Engine) -
     types = ["UNKNOWN"] * len(names)
     if indices:
         columns = ", ".join(f"c{index}" for index in indices)
-        query = f"DESCRIBE SELECT {columns} FROM {relation} AS t({places(len(names))})"
+        query = f"DESCRIBE SELECT {columns} FROM {relation} AS t({positional_names(len(names))})"
         for index, row in zip(indices, engine.fetch(query, [file.path]), strict=True):
             types[index] = str(row[1])
     return types
@@ -296,7 +296,7 @@ def _scan(file: File, names: Sequence[str], types: Sequence[str]) -> Scan:
     refuse_twins(names, file.name)
     return Scan(
         file=file,
-        relation=f"read_parquet(?, hive_partitioning = false) AS t({places(len(names))})",
+        relation=f"read_parquet(?, hive_partitioning = false) AS t({positional_names(len(names))})",
         parameters=(file.path,),
         columns={
             name: typed(f"c{index}", type_)
@@ -391,7 +391,7 @@ def scan_batches(
     if known:
         table = engine.register(Batches(schema, known, read))
         types = engine.fetch(f"DESCRIBE SELECT * FROM {table}")
-        relation = f"{table} AS t({places(len(known))})"
+        relation = f"{table} AS t({positional_names(len(known))})"
         for number, (index, row) in enumerate(zip(known, types, strict=True)):
             columns[names[index]] = typed(f"c{number}", str(row[1]))
     return Scan(file=file, relation=relation, parameters=(), columns=columns)

@@ -56,13 +56,11 @@ class Repeats(NamedTuple):
 
 def candidates(families: Mapping[str, str], query: TableQuery) -> list[str]:
     """Return the columns to check: unused so far, named like groups, with id-like values."""
-    taken = {*query.keys, query.id, query.count}
+    used = {*query.keys, query.id, query.count}
     return [
         name
         for name, family in families.items()
-        if family in ("text", "whole numbers", "json")
-        and name not in taken
-        and names_an_owner(name)
+        if family in ("text", "whole numbers", "json") and name not in used and names_an_owner(name)
     ]
 
 

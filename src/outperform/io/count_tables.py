@@ -148,7 +148,7 @@ def _counts(name: str, record: Sequence[str], predicted: Sequence[str]) -> list[
     return [int(value) for value in values]
 
 
-_KINDS = {
+FOLD_COLUMNS = {
     "tp_fp_fn": ("tp", "fp", "fn"),
     "gold_predicted_correct": ("gold", "predicted", "correct"),
 }
@@ -167,7 +167,7 @@ class FoldCounts:
             raise UsageError(unknown_name("model", name, self.models))
         return self.models[name]
 
-    def two(self, names: Sequence[str]) -> None:
+    def require_pair(self, names: Sequence[str]) -> None:
         """Raise an error unless there are two models."""
         if len(names) != 2:
             raise UsageError(
@@ -194,7 +194,8 @@ def _parse(rows: csv.DictReader[str], name: str) -> FoldCounts:
     header = [column.strip() for column in rows.fieldnames or ()]
     rows.fieldnames = header
     kind = next(
-        (kind_name for kind_name, columns in _KINDS.items() if set(columns) <= set(header)), None
+        (kind_name for kind_name, columns in FOLD_COLUMNS.items() if set(columns) <= set(header)),
+        None,
     )
     if kind is None or "model" not in header:
         raise DataError(
@@ -203,7 +204,7 @@ def _parse(rows: csv.DictReader[str], name: str) -> FoldCounts:
         )
     models: dict[str, list[list[int]]] = {}
     for row in rows:
-        counts = [_whole(row[column], column, name, rows.line_num) for column in _KINDS[kind]]
+        counts = [_whole(row[column], column, name, rows.line_num) for column in FOLD_COLUMNS[kind]]
         models.setdefault(row["model"].strip(), []).append(counts)
     if not models:
         raise DataError(f"{name} has a header but no rows")

@@ -9,7 +9,7 @@ from typing import Any
 
 from outperform._files import distinct
 from outperform.errors import DataError, param
-from outperform.io.columnar import Column, Scan, places, refuse_unreadable
+from outperform.io.columnar import Column, Scan, positional_names, refuse_unreadable
 from outperform.io.csv_files import undecodable
 from outperform.io.engine import Engine
 from outperform.io.engine import text as quoted
@@ -39,7 +39,7 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
         relation=(
             "read_json(?, columns = ?, compression = ?, format = 'newline_delimited', "
             "auto_detect = false, ignore_errors = false, hive_partitioning = false) "
-            f"AS t({places(len(names))})"
+            f"AS t({positional_names(len(names))})"
         ),
         parameters=(file.path, dict.fromkeys(names, "JSON"), file.packing or "uncompressed"),
         columns={

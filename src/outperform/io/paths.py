@@ -34,7 +34,7 @@ from outperform.io.remote import (
     lake_here,
     reached,
     refuse_inside_lake,
-    told,
+    store_errors,
 )
 
 # Columns and their values from folder names, in the order of the folders.
@@ -266,11 +266,11 @@ def _refuse_kinds(files: list[File], folder: str) -> None:
 
 def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
     """Return files of a store; Parquet files are read in place, all others are copied first."""
-    place = reached(address, dialect.storage)
-    kind = lake_at(place)
+    location = reached(address, dialect.storage)
+    kind = lake_at(location)
     if kind is not None:
-        return [File(name=place.address, path="", kind=kind)]
-    remotes = found_at(place)
+        return [File(name=location.address, path="", kind=kind)]
+    remotes = found_at(location)
     below = [
         Found(remote.address, _partition(remote.below.replace("/", os.sep), address))
         for remote in remotes
@@ -295,7 +295,7 @@ def _stored(remote: RemoteFile, dialect: Dialect, folder: str) -> File:
     if (dialect.format or SUFFIXES.get(Path(name).suffix.lower())) == "parquet":
         return File(name=name, path="", kind="parquet", remote=remote)
     path = os.path.join(folder, uuid4().hex)
-    with Spool(path) as spool, told(name, remote.place.storage), remote.open() as stream:
+    with Spool(path) as spool, store_errors(name, remote.location.storage), remote.open() as stream:
         shutil.copyfileobj(stream, spool, _BLOCK)
     file = _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
     return replace(file, remote=remote)

@@ -25,13 +25,13 @@ def day_of(name: str) -> date | None:
     >>> day_of("day=2026-09-27"), day_of("preds-20260927.parquet"), day_of("monday.csv")
     (datetime.date(2026, 9, 27), datetime.date(2026, 9, 27), None)
     """
-    found = set()
+    dates = set()
     for match in _DATE.finditer(name):
         try:
-            found.add(date(*map(int, match.groups())))
+            dates.add(date(*map(int, match.groups())))
         except ValueError:  # such as 2026-13-01
             continue
-    return found.pop() if len(found) == 1 else None
+    return dates.pop() if len(dates) == 1 else None
 
 
 def period(day: date, unit: str) -> str:

@@ -21,7 +21,7 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io import group_by
 from outperform.io.added_up import ScoreColumns, add_up, are_many, holds_targets
-from outperform.io.addresses import Option, Storage, called, masked
+from outperform.io.addresses import Option, Storage, display_name, masked
 from outperform.io.count import named_rows, refuse_repeated_ids
 from outperform.io.engine import Engine
 from outperform.io.formats import FORMATS, Dialect, DialectOptions, check_options
@@ -176,7 +176,7 @@ def read_scores(
     needed = list(dict.fromkeys([*names, *(() if id is None else (id,))]))
     frame = None if isinstance(source, (str, os.PathLike, list, tuple)) else known_frame(source)
     if frame is not None:
-        frame = replace(frame, name=called(argument))
+        frame = replace(frame, name=display_name(argument))
         for name in columns_to_open:
             frame.column(name)
         if id is not None:
@@ -192,9 +192,9 @@ def read_scores(
         ) -> tuple[dict[str, list[Any]] | Scores, Table]:
             if id is not None:
                 refuse_repeated_ids(tables[""], id, where, engine)
-            found = _added_up(tables[""], roles, engine, keep)
-            if found is not None:
-                return found, tables[""]
+            sums = _added_up(tables[""], roles, engine, keep)
+            if sums is not None:
+                return sums, tables[""]
             return fetch_rows(tables[""], needed, where, engine), tables[""]
 
         with opened({"": source}, columns_to_open, file_dialect) as tables:

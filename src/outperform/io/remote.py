@@ -112,9 +112,9 @@ class Place:
         )
 
 
-def _head(place: Place) -> str:
+def _head(location: Place) -> str:
     """Return the part of an address up to the bucket or container name."""
-    scheme, _, rest = place.address.partition("://")
+    scheme, _, rest = location.address.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
 
 
@@ -141,15 +141,15 @@ class RemoteFile:
     below: str
     size: int
     modified: int
-    place: Place = field(repr=False)
+    location: Place = field(repr=False)
 
     def marker(self) -> str:
         """Return a value that changes with the content: the store's ETag if there is one.
 
         This sends one request to the store, so it also checks that the file still exists.
         """
-        with told(self.address, self.place.storage):
-            stream = self.place.system.open_input_stream(self.place.path, compression=None)
+        with store_errors(self.address, self.location.storage):
+            stream = self.location.system.open_input_stream(self.location.path, compression=None)
             try:
                 known = {key.lower(): value for key, value in (stream.metadata() or {}).items()}
             finally:
@@ -159,8 +159,8 @@ class RemoteFile:
 
     def open(self) -> BinaryIO:
         """Open the bytes, as stored, for reading and seeking."""
-        with told(self.address, self.place.storage):
-            return self.place.system.open_input_file(self.place.path)
+        with store_errors(self.address, self.location.storage):
+            return self.location.system.open_input_file(self.location.path)
 
 
 def files_of(address: str, storage_options: Mapping[str, Option] | None = None) -> list[RemoteFile]:
@@ -295,7 +295,7 @@ def _system(
     if make is None:
         raise MissingExtraError(f"{purpose} needs a pyarrow built with {kind}")
     fault = ""
-    with told(address, storage):
+    with store_errors(address, storage):
         known = "region" in options or "endpoint_override" in options
         if scheme == "s3" and not known and not any(map(os.environ.get, _REGIONS)):
             options["region"] = str(fs.resolve_s3_region(bucket))
@@ -312,7 +312,7 @@ def _system(
 
 
 @contextmanager
-def told(address: str, storage: Storage) -> Iterator[None]:
+def store_errors(address: str, storage: Storage) -> Iterator[None]:
     """Convert a store exception to a message without credentials."""
     fault: OutperformError
     name = masked(address)
@@ -334,38 +334,38 @@ def told(address: str, storage: Storage) -> Iterator[None]:
     raise fault  # outside the handler, so the traceback does not show the store's message
 
 
-def found_at(place: Place) -> list[RemoteFile]:
+def found_at(location: Place) -> list[RemoteFile]:
     """Return the files of a path or pattern; files of Delta or Iceberg tables raise an error."""
-    _refuse_inside_lake_there(place)
-    return _found_at(place)
+    _refuse_inside_lake_there(location)
+    return _found_at(location)
 
 
-def _found_at(place: Place) -> list[RemoteFile]:
-    if has_magic(place.path):
-        return _matching(place)
-    with told(place.address, place.storage):
-        info = cast("_Info", place.system.get_file_info(place.path))
+def _found_at(location: Place) -> list[RemoteFile]:
+    if has_magic(location.path):
+        return _matching(location)
+    with store_errors(location.address, location.storage):
+        info = cast("_Info", location.system.get_file_info(location.path))
     if info.type.name == "File":
-        return [_file(place, info, "")]
-    infos = [] if info.type.name == "NotFound" else _listed(place, place.path)
+        return [_file(location, info, "")]
+    infos = [] if info.type.name == "NotFound" else _listed(location, location.path)
     files = [
-        _file(place, entry, below)
+        _file(location, entry, below)
         for entry in infos
-        if not _is_hidden(below := entry.path[len(place.path) + 1 :])
+        if not _is_hidden(below := entry.path[len(location.path) + 1 :])
     ]
     if not files:
-        _refuse_no_bucket(place)
-        raise UsageError(f"no file {masked(place.address)!r}, and no such folder with files")
+        _refuse_no_bucket(location)
+        raise UsageError(f"no file {masked(location.address)!r}, and no such folder with files")
     return files
 
 
-def _refuse_no_bucket(place: Place) -> None:
+def _refuse_no_bucket(location: Place) -> None:
     """Raise an error if the bucket itself is missing."""
-    bucket = place.path.partition("/")[0]
-    with told(place.address, place.storage):
-        info = cast("_Info", place.system.get_file_info(bucket))
+    bucket = location.path.partition("/")[0]
+    with store_errors(location.address, location.storage):
+        info = cast("_Info", location.system.get_file_info(bucket))
     if info.type.name == "NotFound":
-        raise UsageError(f"no bucket {bucket!r}, the bucket of {masked(place.address)}")
+        raise UsageError(f"no bucket {bucket!r}, the bucket of {masked(location.address)}")
 
 
 def lake_here(path: str) -> str | None:
@@ -380,15 +380,15 @@ def lake_here(path: str) -> str | None:
     return "iceberg" if is_iceberg else None
 
 
-def lake_at(place: Place) -> str | None:
+def lake_at(location: Place) -> str | None:
     """Return the kind of table if a store folder is a Delta or Iceberg table, otherwise None."""
-    if place.path.endswith(METADATA):
+    if location.path.endswith(METADATA):
         return "iceberg"
-    if has_magic(place.path):
+    if has_magic(location.path):
         return None
-    if _listed(place, f"{place.path}/{DELTA_LOG}"):
+    if _listed(location, f"{location.path}/{DELTA_LOG}"):
         return "delta"
-    infos = _listed(place, f"{place.path}/metadata")
+    infos = _listed(location, f"{location.path}/metadata")
     return "iceberg" if any(info.path.endswith(METADATA) for info in infos) else None
 
 
@@ -405,38 +405,38 @@ def refuse_inside_lake(paths: Sequence[str]) -> None:
             raise UsageError(inside_lake(str(parent), kind))
 
 
-def _refuse_inside_lake_there(place: Place) -> None:
+def _refuse_inside_lake_there(location: Place) -> None:
     """Raise an error for a path inside a Delta or Iceberg table in a store."""
-    parts = place.path.split("/")
+    parts = location.path.split("/")
     first = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
     parents = ["/".join(parts[:end]) for end in range(2, min(first + 1, len(parts)))]
     marks = [f"{parent}/{name}" for parent in parents for name in (DELTA_LOG, "metadata")]
     if not marks:
         return
-    with told(place.address, place.storage):
-        infos = cast("list[_Info]", place.system.get_file_info(marks))
+    with store_errors(location.address, location.storage):
+        infos = cast("list[_Info]", location.system.get_file_info(marks))
     for info in infos:
         if info.type.name == "Directory":
-            table = place.at(info.path.rpartition("/")[0])
+            table = location.at(info.path.rpartition("/")[0])
             if (kind := lake_at(table)) is not None:
                 raise UsageError(inside_lake(table.address, kind))
 
 
-def _matching(place: Place) -> list[RemoteFile]:
-    parts = place.path.split("/")
+def _matching(location: Place) -> list[RemoteFile]:
+    parts = location.path.split("/")
     first = next(number for number, part in enumerate(parts) if has_magic(part))
     if not first:
-        raise UsageError(f"a bucket name must not be a pattern; got {masked(place.address)}")
+        raise UsageError(f"a bucket name must not be a pattern; got {masked(location.address)}")
     base = "/".join(parts[:first])
     files = []
-    for info in _listed(place, base):
+    for info in _listed(location, base):
         names = info.path[len(base) + 1 :].split("/")
         n_matched = _matched(names, parts[first:])
         if n_matched and not _is_hidden(below := "/".join(names[n_matched:])):
-            files.append(_file(place, info, below))
+            files.append(_file(location, info, below))
     if not files:
-        _refuse_no_bucket(place)
-        raise UsageError(f"no file matches {masked(place.address)!r}")
+        _refuse_no_bucket(location)
+        raise UsageError(f"no file matches {masked(location.address)!r}")
     return files
 
 
@@ -466,26 +466,26 @@ def _is_hidden(below: str) -> bool:
     return any(part.startswith((".", "_")) for part in below.split("/"))
 
 
-def _listed(place: Place, folder: str) -> list[_Info]:
+def _listed(location: Place, folder: str) -> list[_Info]:
     fs = require("pyarrow.fs", extra="arrow", purpose="reading files in a store")
-    with told(place.address, place.storage):
+    with store_errors(location.address, location.storage):
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        infos = cast("list[_Info]", place.system.get_file_info(selector))
+        infos = cast("list[_Info]", location.system.get_file_info(selector))
     inside = next((info.path for info in infos if f"/{DELTA_LOG}/" in info.path), None)
     if inside is not None and not folder.endswith(DELTA_LOG):
-        table = place.at(inside.partition(f"/{DELTA_LOG}/")[0])
+        table = location.at(inside.partition(f"/{DELTA_LOG}/")[0])
         raise UsageError(inside_lake(table.address))
     return sorted((info for info in infos if info.type.name == "File"), key=lambda info: info.path)
 
 
-def _file(place: Place, info: _Info, below: str) -> RemoteFile:
-    file_place = place.at(info.path)
+def _file(location: Place, info: _Info, below: str) -> RemoteFile:
+    file_place = location.at(info.path)
     return RemoteFile(
         address=file_place.address,
         below=below,
         size=info.size or 0,
         modified=info.mtime_ns or 0,
-        place=file_place,
+        location=file_place,
     )
 
 
@@ -498,6 +498,6 @@ def refuse_changed(files: Sequence[RemoteFile]) -> None:
 
 
 def _current_state(file: RemoteFile) -> tuple[int, int]:
-    with told(file.address, file.place.storage):
-        info = cast("_Info", file.place.system.get_file_info(file.place.path))
+    with store_errors(file.address, file.location.storage):
+        info = cast("_Info", file.location.system.get_file_info(file.location.path))
     return info.size or 0, info.mtime_ns or 0

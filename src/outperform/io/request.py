@@ -13,7 +13,7 @@ from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import with_source
 from outperform.errors import OutperformError, UsageError, either, param, unknown_name
-from outperform.io.addresses import STORES, Option, Storage, called
+from outperform.io.addresses import STORES, Option, Storage, display_name
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
 from outperform.io.compression import PACKINGS
@@ -128,7 +128,7 @@ class Request:
         """Whether ``format`` is a format of evaluation logs."""
         return self.format is not None and self.format not in FORMATS
 
-    def given(self, *without: str) -> dict[str, Any]:
+    def arguments(self, *without: str) -> dict[str, Any]:
         """Return the arguments that differ from their defaults, by name."""
         return {
             field.name: getattr(self, field.name)
@@ -273,8 +273,8 @@ def _no_truth(table: Table | Frame) -> str:
     layout = LongLayout.of(names)
     if layout is not None:
         return f"{table.name} {layout.advice}. Columns: {listed(names)}"
-    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
-    known = _probable(names)
+    guess = true_column(names) or "label"
+    known = probable_roles(names)
     if {*known} == {"id", "correct"}:
         id, right = known["id"], known["correct"]
         return (
@@ -301,25 +301,42 @@ def _no_truth(table: Table | Frame) -> str:
     )
 
 
-def _probable(names: Sequence[str]) -> dict[str, str]:
+def true_column(names: Sequence[str]) -> str | None:
+    """Return the column that probably has the true labels, by its name; None if there is none.
+
+    Examples
+    --------
+    >>> true_column(["id", "Gold_Label", "bert"]), true_column(["bert", "gpt"])
+    ('Gold_Label', None)
+    """
+    by_lower = {name.lower().replace("-", "_").replace(" ", "_"): name for name in names}
+    return next((by_lower[name] for name in _TRUE_COLUMNS if name in by_lower), None)
+
+
+def probable_roles(names: Sequence[str]) -> dict[str, str]:
     """Return the columns that probably are the id, a prediction, and right or wrong, by role."""
     by_lower = {name.lower(): name for name in names}
     roles = {"id": _ITEM_COLUMNS, "label": _LABEL_COLUMNS, "correct": _SCORE_COLUMNS}
-    found = {
+    columns = {
         role: next((by_lower[name] for name in known if name in by_lower), "")
         for role, known in roles.items()
     }
-    return {role: name for role, name in found.items() if name}
+    return {role: name for role, name in columns.items() if name}
 
 
 def probable_columns(source: str) -> dict[str, str]:
     """Return the columns of a file that probably have these roles: id, label, correct."""
     try:
-        return _probable(column_names(source) or ())
+        return probable_roles(column_names(source) or ())
     except (OutperformError, OSError):
         return {}
 
 
+# Usual names of true labels, the most usual first.
+_TRUE_COLUMNS = (
+    *("label", *GOLD, "gold_label", "true_label", "true", "target", "y", "expected", "actual"),
+    *("answer", "class", "category"),
+)
 # Usual column names of a table with one row per item and model, the most usual first.
 _MODEL_COLUMNS = ("model", "model_name", "model_id", "system", "candidate", "variant")
 _SCORE_COLUMNS = (
@@ -397,7 +414,7 @@ class SourceType(NamedTuple):
 
     def refuse_others(self, request: Request) -> None:
         """Raise an error for arguments that do not apply to this kind of source."""
-        others = [name for name in request.given() if name not in self.knows]
+        others = [name for name in request.arguments() if name not in self.knows]
         if others:
             spelled = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
             names = " and ".join(param(f"{name}=") for name in spelled)
@@ -448,20 +465,20 @@ def _open(source: Any) -> Any:
     return source
 
 
-def read_source(given: object, request: Request) -> Outcomes:
+def read_source(argument: object, request: Request) -> Outcomes:
     """Read a source with the first matching source type."""
-    source = open_source(given)
+    source = open_source(argument)
     for source_type in SOURCE_TYPES:
         content = source_type.find(source, request)
         if content is not None:
             break
-    if isinstance(content, Frame) and _is_path(given):
-        content = replace(content, name=called(given))
+    if isinstance(content, Frame) and _is_path(argument):
+        content = replace(content, name=display_name(argument))
     source_type.refuse_others(request)
     outcomes = source_type.read(content, request)
     if outcomes.sources:  # previously counted outcomes already have sources
         return outcomes
-    name = content.name if isinstance(content, (Database, Frame)) else called(source)
+    name = content.name if isinstance(content, (Database, Frame)) else display_name(source)
     return with_source(outcomes, name, weighted=request.weight is not None)
 
 

@@ -45,7 +45,7 @@ from outperform.io.remote import (
     lake_here,
     reached,
     refuse_changed,
-    told,
+    store_errors,
 )
 from outperform.io.request import SOURCE_TYPES, Request
 from outperform.io.tables import Opened, Table, open_table, plain_where
@@ -128,10 +128,10 @@ def update(
     _agree(home, spec, version)
     parts = {part.name: part for part in _parts(home)}
     new = _new(home, partitions, parts, recount, verify=verify)
-    gone = tuple(_gone(home, sources, partitions, parts))
+    missing = tuple(_gone(home, sources, partitions, parts))
     counting = _Counting(home, request, dialect, _files.checksum(spec), version, parts)
     done = tuple(counting.each(new)) if new else ()
-    return Update(counted=done, parts=parts, findings=gone)
+    return Update(counted=done, parts=parts, findings=missing)
 
 
 def _gone(
@@ -342,7 +342,11 @@ def _hash(file: File | RemoteFile, folder: str | None) -> str:
             raise DataError(f"{file.name} cannot be read: {error.strerror}") from error
     else:
         copy = nullcontext() if folder is None else Spool(_copy_of(file, folder))
-        with told(file.address, file.place.storage), copy as spool, file.open() as stream:
+        with (
+            store_errors(file.address, file.location.storage),
+            copy as spool,
+            file.open() as stream,
+        ):
             while block := stream.read(_BLOCK):
                 digest.update(block)
                 if spool is not None:
@@ -382,7 +386,9 @@ def _described(source: str, files: Sequence[Content]) -> str:
 
 def _spec_of(request: Request) -> dict[str, object]:
     """Return the request as plain values in a canonical form."""
-    spec: dict[str, object] = request.given("models", "correct", "by", "where", "storage_options")
+    spec: dict[str, object] = request.arguments(
+        "models", "correct", "by", "where", "storage_options"
+    )
     for name, value in (("models", request.models), ("correct", request.correct)):
         if value is not None:
             spec[name] = dict(sorted(request.columns_by_model.items()))

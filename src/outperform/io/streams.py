@@ -16,7 +16,7 @@ from outperform.io.columnar import ReadBatches, Scan, damage, refuse_broken, sca
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
 from outperform.io.paths import File
-from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
+from outperform.io.remote import METADATA, files_of, is_remote, storage_of, store_errors
 
 _AT_ONCE = 8  # footers; fetching one is mostly waiting for the network
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
@@ -92,7 +92,7 @@ def _scan(file: File, opened: _Opened, dialect: Dialect, engine: Engine) -> Scan
 
 def _opened(file: File, storage: Storage | None) -> _Opened:
     storage = storage or Storage()
-    with damage(file, _KINDS[file.kind]), told(file.name, storage):
+    with damage(file, _KINDS[file.kind]), store_errors(file.name, storage):
         if file.kind == "delta":
             return _delta(file, storage)
         if file.kind == "iceberg":
@@ -105,10 +105,10 @@ def _opened(file: File, storage: Storage | None) -> _Opened:
 def _footer(file: File, metadata: object = None) -> _Footer:
     parquet = require("pyarrow.parquet", extra="arrow", purpose="reading Parquet in a store")
     assert file.remote is not None
-    place = file.remote.place
+    location = file.remote.location
     # Pre-buffering fetches a row group in a few requests instead of one per column.
     footer = parquet.ParquetFile(
-        place.path, filesystem=place.system, metadata=metadata, pre_buffer=True
+        location.path, filesystem=location.system, metadata=metadata, pre_buffer=True
     )
     return cast("_Footer", footer)
 
@@ -117,7 +117,7 @@ def _batches(
     file: File, metadata: object, names: Sequence[str], columns: Sequence[int]
 ) -> Iterator[object]:
     assert file.remote is not None
-    with told(file.name, file.remote.place.storage):
+    with store_errors(file.name, file.remote.location.storage):
         yield from _footer(file, metadata).iter_batches(columns=[names[index] for index in columns])
 
 
@@ -129,7 +129,7 @@ def _delta(file: File, storage: Storage) -> _Opened:
     names = tuple(rows.schema.names)
 
     def read(columns: Sequence[int]) -> Iterator[object]:
-        with told(file.name, storage):
+        with store_errors(file.name, storage):
             yield from rows.to_batches(columns=[names[index] for index in columns])
 
     recognized = finding("table_recognized", kind="Delta", version=f"version {table.version()}")
@@ -148,7 +148,7 @@ def _iceberg(file: File, storage: Storage) -> _Opened:
     names = tuple(schema.names)
 
     def read(columns: Sequence[int]) -> Iterator[object]:
-        with told(file.name, storage):
+        with store_errors(file.name, storage):
             selected = tuple(names[index] for index in columns)
             target = arrow.pyarrow.schema([schema.field(index) for index in columns])
             for batch in table.scan(selected_fields=selected).to_arrow_batch_reader():

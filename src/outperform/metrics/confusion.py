@@ -96,7 +96,7 @@ class Margins:
         >>> Margins(hits=hits, actual=actual, predicted=predicted).mended().missed
         array([0. , 1.5, 1.5])
         """
-        missed, spurious = (_above_zero(one) for one in (self.missed, self.spurious))
+        missed, spurious = (_above_zero(errors) for errors in (self.missed, self.spurious))
         # Unchanged to the last digit if nothing is negative.
         predicted = self.predicted + (spurious - self.spurious)
         margins = type(self)(hits=self.hits, actual=self.hits + missed, predicted=predicted)

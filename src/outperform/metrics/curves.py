@@ -91,28 +91,28 @@ class RateAt:
         """Return a function of weights."""
         ranking, level, negatives = self.ranking, self.level, accumulator(self.ranking)
         positives = ranking.units.picker(ranking.positives)
-        found = Buffer(len(ranking.positives) + 1)
+        buffer = Buffer(len(ranking.positives) + 1)
         # Positives above each number of negatives, and negatives down to each number of positives.
         above = np.searchsorted(ranking.level, np.arange(len(ranking.negatives) + 1), side="right")
         down = np.concatenate([[0], ranking.level])
 
         def evaluate(weights: FloatArray) -> FloatArray:
-            false, hits = negatives(weights), found.rows(len(weights))
+            false, hits = negatives(weights), buffer.rows(len(weights))
             hits[:, 0] = 0.0
             np.cumsum(positives(weights), axis=1, out=hits[:, 1:])
             if self.of == "sensitivity":
                 most = (1 - level + _REACHED) * false[:, -1:]
-                places = above[np.count_nonzero(false <= most, axis=1) - 1]
-                return np.asarray(_at(hits, places) / hits[:, -1])
+                columns = above[np.count_nonzero(false <= most, axis=1) - 1]
+                return np.asarray(_at(hits, columns) / hits[:, -1])
             least = (level - _REACHED) * hits[:, -1:]
-            places = down[np.count_nonzero(hits < least, axis=1)]
-            return np.asarray(1 - _at(false, places) / false[:, -1])
+            columns = down[np.count_nonzero(hits < least, axis=1)]
+            return np.asarray(1 - _at(false, columns) / false[:, -1])
 
         return evaluate
 
 
-def _at(values: FloatArray, places: IntArray) -> FloatArray:
-    return np.asarray(np.take_along_axis(values, places[:, None], axis=1)[:, 0])
+def _at(values: FloatArray, columns: IntArray) -> FloatArray:
+    return np.asarray(np.take_along_axis(values, columns[:, None], axis=1)[:, 0])
 
 
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
@@ -139,7 +139,9 @@ class ClassAreas:
         score, truth, units = items
         assert truth is not None
         classes, every = range(score.shape[1]), np.arange(len(truth))
-        pairs = list(permutations(classes, 2)) if "ovo" in name else [(one,) for one in classes]
+        pairs = (
+            list(permutations(classes, 2)) if "ovo" in name else [(single,) for single in classes]
+        )
         parts = []
         for first, *other in pairs:
             both = every if not other else np.flatnonzero(np.isin(truth, [first, *other]))
@@ -152,7 +154,9 @@ class ClassAreas:
     def worker(self) -> Evaluate:
         """Return a function of weights."""
         units = self.parts[0].ranking.units
-        sums = np.stack([units.sums(one) for one in np.eye(self.codes.max() + 1)[self.codes].T])
+        sums = np.stack(
+            [units.sums(indicator) for indicator in np.eye(self.codes.max() + 1)[self.codes].T]
+        )
         kept = [part.worker() for part in self.parts] if len(self.parts) <= _MOST_KEPT else None
 
         def evaluate(weights: FloatArray) -> FloatArray:
@@ -198,14 +202,14 @@ class Binned:
     @classmethod
     def of(cls, items: ItemData, part: Part, bins: int, debiased: bool) -> Binned:
         """Use the second of two columns, or the most probable of several labels."""
-        given, truth, units = items
+        scores, truth, units = items
         assert truth is not None
-        several = given.shape[1] > 2
-        column = given.argmax(axis=1) if several else np.ones(len(truth), dtype=np.int64)
+        several = scores.shape[1] > 2
+        column = scores.argmax(axis=1) if several else np.ones(len(truth), dtype=np.int64)
         return cls(
             part=part,
             bins=bins,
-            probability=given[np.arange(len(truth)), column],
+            probability=scores[np.arange(len(truth)), column],
             hit=(truth == column).astype(np.float64),
             units=units,
             debiased=debiased,
@@ -219,13 +223,13 @@ class Binned:
         times = np.ones(n) if self.units.times is None else self.units.times
         # Items of the same unit in the same bin share its weight, so they share their noise.
         of_bin = np.searchsorted(edges, self.probability)
-        first, place = distinct_rows(np.stack([of_bin, unit], axis=1))
+        first, index = distinct_rows(np.stack([of_bin, unit], axis=1))
         of_items = (np.ones(n), self.hit, self.probability)
-        held, hit, given = (
-            np.bincount(place, times * values).astype(np.float64) for values in of_items
+        weighed, hit, predicted = (
+            np.bincount(index, times * values).astype(np.float64) for values in of_items
         )
-        once = np.stack([held, hit, given], axis=1)
-        twice = np.stack([held * held, held * hit, hit * hit], axis=1)
+        once = np.stack([weighed, hit, predicted], axis=1)
+        twice = np.stack([weighed * weighed, weighed * hit, hit * hit], axis=1)
         bins, units = of_bin[first], unit[first]
         starts = np.flatnonzero(np.diff(bins, prepend=-1))  # empty bins contribute 0
         runs = [slice(*ends) for ends in pairwise([*starts.tolist(), len(bins)])]
@@ -236,9 +240,9 @@ class Binned:
 
         def evaluate(weights: FloatArray) -> FloatArray:
             picked = weights[:, units]
-            weight, right, said = add_up(picked, once)
+            weight, right, predicted = add_up(picked, once)
             total = weight.sum(axis=0)
-            rate, mean = _divided(right, weight), _divided(said, weight)
+            rate, mean = _divided(right, weight), _divided(predicted, weight)
             overall = right.sum(axis=0) / total
             noise, spread = np.zeros_like(rate), np.zeros_like(overall)
             if self.debiased:
@@ -259,9 +263,9 @@ class Binned:
 
 def _noise(weight: FloatArray, rate: FloatArray, squares: FloatArray) -> FloatArray:
     """Return the variance of a weighted rate; 0 for a single unit, which cannot show it."""
-    held, both, hit = squares
-    moved = np.maximum(hit - 2 * rate * both + rate * rate * held, 0.0)
-    left = np.square(weight) - held  # n/(n − 1), with n = (Σw)²/Σw²
+    weighed, both, hit = squares
+    moved = np.maximum(hit - 2 * rate * both + rate * rate * weighed, 0.0)
+    left = np.square(weight) - weighed  # n/(n − 1), with n = (Σw)²/Σw²
     return _divided(moved, np.where(left > _REACHED * np.square(weight), left, 0.0))
 
 

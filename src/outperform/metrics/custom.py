@@ -201,10 +201,10 @@ class Called:
 
         def evaluate(weights: FloatArray) -> FloatArray:
             values = np.empty(len(weights))
-            for place in range(len(weights)):
-                weight = pick(weights[place : place + 1])[0]
+            for row in range(len(weights)):
+                weight = pick(weights[row : row + 1])[0]
                 weight = weight * (n / weight.sum())  # a copy: the function may modify it
-                values[place] = self._number(self.function(truth, score, weight))
+                values[row] = self._number(self.function(truth, score, weight))
             check_bounds(self.name, values, self.bounds)
             return np.clip(values, *self.bounds)
 
@@ -297,8 +297,8 @@ class Ordinal:
         wrong = np.einsum("ij,ij...->...", apart, confusion) / total
         if self.of == "mae":
             return np.asarray(wrong)
-        truth, said = confusion.sum(axis=1) / total, confusion.sum(axis=0) / total
-        by_chance = np.einsum("ij,i...,j...->...", apart, truth, said, optimize=True)
+        truth, predicted = confusion.sum(axis=1) / total, confusion.sum(axis=0) / total
+        by_chance = np.einsum("ij,i...,j...->...", apart, truth, predicted, optimize=True)
         unknown = np.full_like(by_chance, np.nan)
         return np.asarray(1.0 - np.divide(wrong, by_chance, out=unknown, where=by_chance > 0))
 
@@ -314,19 +314,19 @@ class Ordinal:
             of text is alphabetical, which is rarely intended.
         """
         if order is None:
-            if len(labels) > 2 and any(isinstance(one, str) for one in labels):
+            if len(labels) > 2 and any(isinstance(label, str) for label in labels):
                 raise UsageError(
                     f"levels must be ordered, but {_listed(labels)} is only alphabetical order; "
                     f"list them from the lowest to the highest with {param('labels=')}"
                 )
             return replace(self, levels=tuple(range(len(labels))))
-        places = {_key(_plain(label)): place for place, label in enumerate(order)}
-        lacking = [label for label in labels if _key(label) not in places]
+        levels = {_key(_plain(label)): level for level, label in enumerate(order)}
+        lacking = [label for label in labels if _key(label) not in levels]
         if lacking:
             raise UsageError(
                 f"{param('labels=')} must include every level; missing: {_listed(lacking)}"
             )
-        return replace(self, levels=tuple(places[_key(label)] for label in labels))
+        return replace(self, levels=tuple(levels[_key(label)] for label in labels))
 
 
 _MOST_NAMED = 8
@@ -475,16 +475,16 @@ class Costs(Plain):
         return replace(self, matrix=matrix, labels=labels)
 
     def _of_pairs(self, labels: tuple[Label, ...]) -> Costs:
-        place = {_key(label): code for code, label in enumerate(labels)}
+        code_of = {_key(label): code for code, label in enumerate(labels)}
         matrix = np.zeros((len(labels), len(labels)))
         for truth, prediction, cost in self.pairs:
             for label in (truth, prediction):
-                if _key(label) not in place:
+                if _key(label) not in code_of:
                     known = unknown_name("class", label, map(str, labels))
                     raise UsageError(
                         f"{known}; add classes that did not occur with {param('labels=')}"
                     )
-            matrix[place[_key(truth)], place[_key(prediction)]] = cost
+            matrix[code_of[_key(truth)], code_of[_key(prediction)]] = cost
         return replace(self, matrix=_rows(matrix), labels=labels, pairs=())
 
     def __call__(self, confusion: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from outperform.metrics.metric import Basis, Sums
 from outperform.metrics.sums import ratio, rows
 
 
-def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
+def n_edits(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Return the minimum number of insertions, deletions and replacements between sequences.
 
     Examples
@@ -26,7 +26,7 @@ def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
     3
     """
     codes: dict[Hashable, int] = {}
-    a, b = (np.array([codes.setdefault(x, len(codes)) for x in side]) for side in (one, two))
+    a, b = (np.array([codes.setdefault(x, len(codes)) for x in side]) for side in (first, second))
     steps = np.arange(len(b) + 1)
     row = steps.copy()
     for x in a:
@@ -48,8 +48,8 @@ class Edits:
         split = list if self.characters else str.split
         return np.array(
             [
-                (n_edits(split(true), split(said)), len(split(true)))
-                for true, said in _pairs(references, texts)
+                (n_edits(split(true), split(text)), len(split(true)))
+                for true, text in _pairs(references, texts)
             ],
             dtype=np.float64,
         )
@@ -61,15 +61,18 @@ def _pairs(references: object, texts: object) -> Iterator[tuple[str, str]]:
         if isinstance(side, str) or not isinstance(side, Iterable):
             raise DataError(f"{name} must be a list of texts; got {type(side).__name__}")
         sides.append([*side])
-    true, said = sides
-    if len(true) != len(said):
+    true, predicted = sides
+    if len(true) != len(predicted):
         raise DataError(
-            f"there are {len(said)} texts and {len(true)} references; pass one reference per text"
+            f"there are {len(predicted)} texts and {len(true)} references; pass one "
+            "reference per text"
         )
-    for place, (one, two) in enumerate(zip(true, said, strict=True)):
-        if not isinstance(one, str) or not isinstance(two, str):
-            raise DataError(f"row {place} (counted from 0) must be texts; got {one!r} and {two!r}")
-        yield one, two
+    for row, (reference, text) in enumerate(zip(true, predicted, strict=True)):
+        if not isinstance(reference, str) or not isinstance(text, str):
+            raise DataError(
+                f"row {row} (counted from 0) must be texts; got {reference!r} and {text!r}"
+            )
+        yield reference, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,9 @@ class SacreBleu:
         """Return the statistics of every text."""
         library = require("sacrebleu", extra="texts", purpose=f"metric {self.kind}")
         metric = getattr(library.metrics, self.kind)()
-        true, said = zip(*_pairs(references, texts), strict=True)
-        found = metric._extract_corpus_statistics(list(said), [list(true)])
-        return np.array(found, dtype=np.float64)
+        true, predicted = zip(*_pairs(references, texts), strict=True)
+        statistics = metric._extract_corpus_statistics(list(predicted), [list(true)])
+        return np.array(statistics, dtype=np.float64)
 
 
 _ORDERS = 4
@@ -137,10 +140,12 @@ def chrf(means: FloatArray) -> FloatArray:
 
     Precision and recall are averaged over the n-gram orders that occur in both.
     """
-    said, true, both = (means[start::3] for start in range(3))
-    possible = (said > 0) & (true > 0)
+    predicted, true, both = (means[start::3] for start in range(3))
+    possible = (predicted > 0) & (true > 0)
     n = np.maximum(possible.sum(axis=0), 1)
-    precision = np.where(possible, both / np.where(said > 0, said, 1.0), 0.0).sum(axis=0) / n
+    precision = (
+        np.where(possible, both / np.where(predicted > 0, predicted, 1.0), 0.0).sum(axis=0) / n
+    )
     recall = np.where(possible, both / np.where(true > 0, true, 1.0), 0.0).sum(axis=0) / n
     bottom = 4 * precision + recall
     value = 100 * 5 * precision * recall / np.where(bottom > 0, bottom, 1.0)
@@ -229,19 +234,19 @@ class Ranked:
         """
         top = gains if self.k is None else gains[: self.k]
         hits, n_relevant = top > 0, int((ideal > 0).sum())
-        places = np.flatnonzero(hits)
+        ranks = np.flatnonzero(hits)
         if self.kind == "mrr":
-            return 1 / (1 + int(places[0])) if places.size else 0.0
+            return 1 / (1 + int(ranks[0])) if ranks.size else 0.0
         if self.kind == "hit":
-            return float(places.size > 0)
+            return float(ranks.size > 0)
         if self.kind == "precision":
-            return places.size / (self.k or max(len(gains), 1))
+            return ranks.size / (self.k or max(len(gains), 1))
         if not n_relevant:
             return 0.0
         if self.kind == "recall":
-            return places.size / n_relevant
+            return ranks.size / n_relevant
         if self.kind == "map":
-            return float(((1 + np.arange(places.size)) / (1 + places)).sum()) / n_relevant
+            return float(((1 + np.arange(ranks.size)) / (1 + ranks)).sum()) / n_relevant
         best = ideal if self.k is None else ideal[: self.k]
         return _gain(top) / _gain(best)
 
@@ -267,13 +272,13 @@ def _by_row(truth: object, scores: object) -> Iterable[tuple[FloatArray, FloatAr
             f"y_true has {len(truth)} queries but the scores have {len(scores)}; both must list "
             "the same queries in the same order"
         )
-    for place, (grades, given) in enumerate(zip(truth, scores, strict=True)):
-        gains, found = _numbers(grades, place), _numbers(given, place)
-        if gains.shape != found.shape:
+    for row, (grades, scored) in enumerate(zip(truth, scores, strict=True)):
+        gains, values = _numbers(grades, row), _numbers(scored, row)
+        if gains.shape != values.shape:
             raise DataError(
-                f"query {place} (counted from 0) has {gains.size} grades but {found.size} scores"
+                f"query {row} (counted from 0) has {gains.size} grades but {values.size} scores"
             )
-        yield _ordered(found, gains), np.sort(gains)[::-1]
+        yield _ordered(values, gains), np.sort(gains)[::-1]
 
 
 Documents: TypeAlias = Mapping[Hashable, float]
@@ -331,17 +336,17 @@ class Repeated:
             raise UsageError(
                 f"{self.kind}{self.k} uses the correctness of each answer; pass None as y_true"
             )
-        return np.array([[self.of_item(row, place)] for place, row in enumerate(answers)])
+        return np.array([[self.of_item(row, index)] for index, row in enumerate(answers)])
 
-    def of_item(self, answers: ArrayLike, place: int) -> float:
+    def of_item(self, answers: ArrayLike, row: int) -> float:
         """Return the estimate for one item from its answers (1 means right)."""
         bits = np.asarray(unmasked(answers), dtype=np.float64)
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
-            raise DataError(f"item {place} (counted from 0) must be a row of answers, each 0 or 1")
+            raise DataError(f"item {row} (counted from 0) must be a row of answers, each 0 or 1")
         n, right = bits.size, int(bits.sum())
         if n < self.k:
             raise DataError(
-                f"item {place} (counted from 0) has {n} answers, fewer than the {self.k} of "
+                f"item {row} (counted from 0) has {n} answers, fewer than the {self.k} of "
                 f"{self.kind}{self.k}"
             )
         least = {"pass@": 1, "pass^": self.k, "maj@": self.k // 2 + 1}[self.kind]
@@ -373,14 +378,14 @@ class OfGroups:
 
     def __call__(self, truth: object, prediction: object) -> FloatArray:
         """Return numerator and denominator of the rate, in columns by group."""
-        true, said = (_whole(side) for side in (truth, prediction))
+        true, predicted = (_whole(side) for side in (truth, prediction))
         n = len(self.group)
-        if true.shape != (n,) or said.shape != (n,):
+        if true.shape != (n,) or predicted.shape != (n,):
             raise DataError(
                 f"the gap was defined for {n} items; y_true has shape {true.shape} and the "
-                f"prediction {said.shape}"
+                f"prediction {predicted.shape}"
             )
-        top, bottom = RATES[self.rate](true, said, self.positive)
+        top, bottom = RATES[self.rate](true, predicted, self.positive)
         codes = np.array(self.group)
         empty = np.bincount(codes, weights=bottom, minlength=self.n_groups) == 0
         if empty.any():
@@ -389,35 +394,41 @@ class OfGroups:
                 f"which have no item of class {self.positive!r}; pass the positive class with "
                 f"{param('pos_label=')}, or drop these groups"
             )
-        found = np.zeros((n, 2 * self.n_groups))
-        found[np.arange(n), 2 * codes] = top
-        found[np.arange(n), 2 * codes + 1] = bottom
-        return found
+        sums = np.zeros((n, 2 * self.n_groups))
+        sums[np.arange(n), 2 * codes] = top
+        sums[np.arange(n), 2 * codes + 1] = bottom
+        return sums
 
 
 def _whole(values: object) -> AnyArray:
     """Return labels or numbers as an array, checked for missing values."""
     array: AnyArray = np.asarray(unmasked(values))
-    gone = [row for row, value in enumerate(array.ravel().tolist()) if is_missing(value)]
-    if gone:
+    missing = [row for row, value in enumerate(array.ravel().tolist()) if is_missing(value)]
+    if missing:
         raise DataError(
-            f"{len(gone)} values are missing, the first in row {gone[0]} (counted from 0); drop "
-            "those rows from all columns"
+            f"{len(missing)} values are missing, the first in row {missing[0]} (counted from 0); "
+            "drop those rows from all columns"
         )
     return array
 
 
 Rate: TypeAlias = Callable[[AnyArray, AnyArray, Label], tuple[AnyArray, AnyArray]]
 RATES: dict[str, Rate] = {
-    "accuracy": lambda true, said, _: (true == said, np.ones(len(true))),
-    "recall": lambda true, said, one: ((true == one) & (said == one), true == one),
-    "precision": lambda true, said, one: ((true == one) & (said == one), said == one),
-    "f1": lambda true, said, one: (
-        2.0 * ((true == one) & (said == one)),
-        (true == one).astype(float) + (said == one),
+    "accuracy": lambda true, predicted, _: (true == predicted, np.ones(len(true))),
+    "recall": lambda true, predicted, positive: (
+        (true == positive) & (predicted == positive),
+        true == positive,
     ),
-    "selection_rate": lambda true, said, one: (said == one, np.ones(len(true))),
-    "mae": lambda true, said, _: (np.abs(true - said), np.ones(len(true))),
+    "precision": lambda true, predicted, positive: (
+        (true == positive) & (predicted == positive),
+        predicted == positive,
+    ),
+    "f1": lambda true, predicted, positive: (
+        2.0 * ((true == positive) & (predicted == positive)),
+        (true == positive).astype(float) + (predicted == positive),
+    ),
+    "selection_rate": lambda true, predicted, positive: (predicted == positive, np.ones(len(true))),
+    "mae": lambda true, predicted, _: (np.abs(true - predicted), np.ones(len(true))),
 }
 
 

@@ -39,7 +39,7 @@ ADDED: Catalogue[Metric] = Catalogue(
     noun="metric",
     kind="outperform.metrics.metric:Metric",
     built_in={},
-    taken=taken_names,
+    reserved=taken_names,
 )
 """Metrics from plug-ins, which cannot override names or aliases of built-in metrics."""
 
@@ -121,13 +121,13 @@ def get(metric: MetricLike) -> Metric:
 
 def get_labels(metric: MetricLike) -> Metric:
     """Return a metric of labels, as :func:`get` does."""
-    asked = get(metric)
-    if asked.reads != "labels":
+    chosen = get(metric)
+    if chosen.reads != "labels":
         raise UsageError(
-            f"{asked.name!r} is computed from scores; compare, estimate, scorecard and gate "
+            f"{chosen.name!r} is computed from scores; compare, estimate, scorecard and gate "
             "accept such metrics, but this function needs one computed from labels"
         )
-    return asked
+    return chosen
 
 
 def get_score(metric: MetricLike) -> Metric:
@@ -146,10 +146,10 @@ def get_score(metric: MetricLike) -> Metric:
     """
     if callable(metric):
         return from_score_function(cast(ScoreFunction, metric))
-    asked = find(metric) if isinstance(metric, str) else get(metric)
-    if asked is None or asked.reads == "labels":
+    chosen = find(metric) if isinstance(metric, str) else get(metric)
+    if chosen is None or chosen.reads == "labels":
         raise UsageError(unknown_name("metric of scores", metric, score_names()))
-    return asked
+    return chosen
 
 
 def names() -> list[str]:
@@ -212,10 +212,10 @@ def is_of_scores(metric: MetricLike | None) -> bool:
     >>> is_of_scores("roc_auc"), is_of_scores("f1"), is_of_scores(lambda y, s, w: 0.0)
     (True, False, True)
     """
-    asked = find(metric) if isinstance(metric, str) else metric
-    if isinstance(asked, Metric):
-        return asked.reads != "labels"
-    return callable(asked) and _n_required(asked) == 3
+    chosen = find(metric) if isinstance(metric, str) else metric
+    if isinstance(chosen, Metric):
+        return chosen.reads != "labels"
+    return callable(chosen) and _n_required(chosen) == 3
 
 
 def _n_required(function: Callable[..., Any]) -> int | None:

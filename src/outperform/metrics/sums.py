@@ -61,8 +61,8 @@ class CombinedMeans:
     def worker(self) -> Evaluate:
         """Return a function of weights."""
         columns = [self.units.sums(column) for column in self.terms.T]
-        held = np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
-        return lambda weights: self.of_sums(held @ weights.T)
+        matrix = np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
+        return lambda weights: self.of_sums(matrix @ weights.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +157,13 @@ class Pinball:
 class Pick:
     """One item statistic, possibly transformed by a metric of grades."""
 
-    place: int
+    column: int
     then: Terms | None = None
 
     def __call__(self, items: FloatArray) -> FloatArray:
         """Return the column, ``(n_items, 1)``."""
-        column = items[:, self.place : self.place + 1]
-        return column if self.then is None else self.then(column[:, 0])
+        values = items[:, self.column : self.column + 1]
+        return values if self.then is None else self.then(values[:, 0])
 
 
 def _graded(items: FloatArray) -> FloatArray:
@@ -173,7 +173,7 @@ def _graded(items: FloatArray) -> FloatArray:
         np.ones_like(own), human, own, mean, human * own, human * mean, own * own, own * mean,
         mean * mean,
     ]  # fmt: skip
-    return np.stack([own, mean, *(looked * one for one in of_people)], axis=1)
+    return np.stack([own, mean, *(looked * column for column in of_people)], axis=1)
 
 
 def _corrected(means: FloatArray) -> FloatArray:
@@ -184,7 +184,7 @@ def _corrected(means: FloatArray) -> FloatArray:
     other models, so items that are hard for all models do not blur the difference.
     """
     own, mean, looked, *of_people = rows(means)
-    human, x, y, hx, hy, xx, xy, yy = (one / looked for one in of_people)
+    human, x, y, hx, hy, xx, xy, yy = (column / looked for column in of_people)
     hx, hy, xx, xy, yy = hx - human * x, hy - human * y, xx - x * x, xy - x * y, yy - y * y
     # With one model, or a judge that gives all models equal grades, both columns are the same.
     ridge = 1e-9 * (xx + yy) + 1e-12 * (own * own + mean * mean) + 1e-150
@@ -260,7 +260,7 @@ CORRELATION = regression(_products, _correlation)
 
 def _masks(truth: object, prediction: object) -> FloatArray:
     """Return the intersection, true size and predicted size of every mask."""
-    found = []
+    arrays = []
     for which, masks in (("y_true", truth), ("a prediction", prediction)):
         array = np.asarray(masks)
         if array.ndim < 2 or array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
@@ -268,11 +268,11 @@ def _masks(truth: object, prediction: object) -> FloatArray:
                 f"masks must be arrays of 0 and 1 with images on the first axis; {which} has "
                 f"shape {array.shape} and type {array.dtype}"
             )
-        found.append(array.reshape(len(array), -1).astype(bool))
-    true, said = found
-    if true.shape != said.shape:
-        raise UsageError(f"masks must have the same shape; got {true.shape} and {said.shape}")
-    sizes = [(true & said).sum(axis=1), true.sum(axis=1), said.sum(axis=1)]
+        arrays.append(array.reshape(len(array), -1).astype(bool))
+    true, predicted = arrays
+    if true.shape != predicted.shape:
+        raise UsageError(f"masks must have the same shape; got {true.shape} and {predicted.shape}")
+    sizes = [(true & predicted).sum(axis=1), true.sum(axis=1), predicted.sum(axis=1)]
     return np.stack(sizes, axis=1).astype(np.float64)
 
 

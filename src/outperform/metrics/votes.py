@@ -45,21 +45,21 @@ def _terms(votes: FloatArray) -> FloatArray:
     """
     first, second = votes[:, 0].astype(np.int64), votes[:, 1].astype(np.int64)
     points, known, n_models = votes[:, 2], votes[:, 3], int(votes[0, 5])
-    rows, found = np.arange(len(votes)), np.zeros((len(votes), n_models**2 + 2))
-    found[rows, first * n_models + second] = (1 + known) / 2
-    found[rows, second * n_models + first] = (1 - known) / 2
-    found[rows, first * (n_models + 1)] = points
-    found[rows, second * (n_models + 1)] = 1 - points
-    found[:, -2] = known * (points - 0.5)
-    found[:, -1] = points == 0.5
-    return found
+    rows, terms = np.arange(len(votes)), np.zeros((len(votes), n_models**2 + 2))
+    terms[rows, first * n_models + second] = (1 + known) / 2
+    terms[rows, second * n_models + first] = (1 - known) / 2
+    terms[rows, first * (n_models + 1)] = points
+    terms[rows, second * (n_models + 1)] = 1 - points
+    terms[:, -2] = known * (points - 0.5)
+    terms[:, -1] = points == 0.5
+    return terms
 
 
 class Fit(NamedTuple):
     """Maximum likelihood estimates for each draw."""
 
     strength: FloatArray  # (n_draws, n_models), 0 on average
-    place: FloatArray  # (n_draws,)
+    advantage: FloatArray  # (n_draws,) of the model shown first
     tie: FloatArray  # (n_draws,) −inf if there are no ties
 
 
@@ -81,9 +81,9 @@ def fit(means: FloatArray) -> Fit:
         _newton(means.T[begin : begin + length], start)
         for begin in range(0, means.shape[1], length)
     ]
-    found = np.concatenate(parts)
-    tie = found[:, -1] if means[-1].any() else np.full(len(found), -np.inf)
-    return Fit(found[:, :-2], found[:, -2], tie)
+    fitted = np.concatenate(parts)
+    tie = fitted[:, -1] if means[-1].any() else np.full(len(fitted), -np.inf)
+    return Fit(fitted[:, :-2], fitted[:, -2], tie)
 
 
 def _sum(values: FloatArray, axis: int | tuple[int, int]) -> FloatArray:
@@ -98,7 +98,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
     own = np.arange(n_models)
     points: FloatArray = met[:, own, own]
     met[:, own, own] = 0.0
-    seen = np.concatenate([points, sums[:, -2:]], axis=1)
+    observed = np.concatenate([points, sums[:, -2:]], axis=1)
     with_ties = bool(sums[:, -1].any())
     at = np.repeat(start, n_draws, axis=0)
     hessian = np.zeros((n_draws, n_models + 2, n_models + 2))
@@ -123,7 +123,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
         hessian[:, -1, -1] = _sum(all_ties * (1 - tied), (1, 2)) if with_ties else 1.0
         hessian[:, :-2, :-2] += 1 / n_models  # the mean is not identified and is set to 0
         hessian[:, diagonal, diagonal] += _RIDGE
-        step = np.linalg.solve(hessian, (seen - expected - _RIDGE * at)[:, :, None])[:, :, 0]
+        step = np.linalg.solve(hessian, (observed - expected - _RIDGE * at)[:, :, None])[:, :, 0]
         longest: FloatArray = np.abs(step).max(axis=1, keepdims=True)
         at = at + step * np.minimum(1.0, _LONGEST / np.maximum(longest, _LONGEST))
         if longest.max() < _NEAR:
@@ -132,10 +132,10 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
 
 
 def _expected(
-    strength: FloatArray, place: FloatArray, tie: FloatArray
+    strength: FloatArray, advantage: FloatArray, tie: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the first model's points in excess of half, and the share of ties, for every pair."""
-    ahead = strength[:, :, None] - strength[:, None, :] + place[:, None, None]
+    ahead = strength[:, :, None] - strength[:, None, :] + advantage[:, None, None]
     lost, even = np.exp(-ahead), np.exp(tie[:, None, None] - ahead / 2)
     won = 1 / (1 + lost + even)
     return (won - lost * won) / 2, even * won
@@ -143,10 +143,10 @@ def _expected(
 
 def _win_rates(means: FloatArray) -> FloatArray:
     """Return each model's mean probability of beating the others if shown first half the time."""
-    found = fit(means)
-    n_models = found.strength.shape[1]
-    first, _ = _expected(*found)
-    second, _ = _expected(found.strength, -found.place, found.tie)
+    fitted = fit(means)
+    n_models = fitted.strength.shape[1]
+    first, _ = _expected(*fitted)
+    second, _ = _expected(fitted.strength, -fitted.advantage, fitted.tie)
     beyond = (first + second) / 2  # 0 against itself
     return np.asarray(0.5 + beyond.sum(axis=2).T / (n_models - 1))
 
@@ -159,9 +159,9 @@ def _elo(means: FloatArray) -> FloatArray:
 
 def _first_place(means: FloatArray) -> FloatArray:
     """Return the probability that the first of two equal models wins, the same for all models."""
-    found = fit(means)
-    margin, _ = _expected(np.zeros((len(found.place), 1)), found.place, found.tie)
-    return np.tile(0.5 + margin[:, 0, 0], (found.strength.shape[1], 1))
+    fitted = fit(means)
+    margin, _ = _expected(np.zeros((len(fitted.advantage), 1)), fitted.advantage, fitted.tie)
+    return np.tile(0.5 + margin[:, 0, 0], (fitted.strength.shape[1], 1))
 
 
 class _Votes(NamedTuple):
@@ -262,8 +262,8 @@ class PairShares:
         around_x = 1 - (x * x / safe).sum(axis=0)
         slope = means[-1] - (x * y / safe).sum(axis=0)
         both = around_x > _ROUNDING  # some pair was shown in both orders
-        place = np.where(both, slope, 0.0) / np.where(both, around_x, 1.0)
-        share = np.where(voted, (y - place * x) / safe, self.expected[:, None])
+        slope_y = np.where(both, slope, 0.0) / np.where(both, around_x, 1.0)
+        share = np.where(voted, (y - slope_y * x) / safe, self.expected[:, None])
         rates = np.zeros((self.n_models, means.shape[1]))
         low, high = np.triu_indices(self.n_models, 1)
         np.add.at(rates, low, share)
@@ -285,15 +285,18 @@ class PairShares:
         pairs.
         """
         n_pairs = len(self.expected)
-        each, counts = np.stack([units.sums(one) for one in terms[:, :n_pairs].T]), units.counts
+        each, counts = (
+            np.stack([units.sums(column) for column in terms[:, :n_pairs].T]),
+            units.counts,
+        )
         total = each @ counts
         worth: FloatArray = np.square(each) @ counts / np.maximum(total, _ROUNDING)
         pair = np.arange(n_pairs)
         won, lost = 2 * pair, 2 * pair + 1
         shapes = np.stack([self.expected, 1 - self.expected], axis=1).ravel()
         n = total / np.maximum(worth, _ROUNDING)
-        taken = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
-        left = np.maximum(1 - taken / np.maximum(n, 1.0), _LEAST_LEFT)
+        n_used = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
+        left = np.maximum(1 - n_used / np.maximum(n, 1.0), _LEAST_LEFT)
         of_votes = left @ terms[:, :n_pairs].T
         mean_left = units.sums(of_votes) / units.sums(np.ones(len(terms)))
         return Added(
@@ -390,8 +393,8 @@ def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitChec
     cell = votes.first * k + votes.second
     raw = np.bincount(cell, minlength=k * k)
     met, points = (
-        np.bincount(cell, times * one, minlength=k * k).astype(np.float64)[None]
-        for one in (np.ones(len(values)), votes.points)
+        np.bincount(cell, times * values, minlength=k * k).astype(np.float64)[None]
+        for values in (np.ones(len(values)), votes.points)
     )
     ties: FloatArray = np.array([times @ (votes.points == 0.5)])
     result, residual, variance = _residuals(met, points, ties, votes)
@@ -413,13 +416,13 @@ def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitChec
     order = np.argsort(-np.where(voted, squares, -1.0), kind="stable")[:_MOST_WORST]
     worst = tuple(
         Misfit(
-            int(low[one]),
-            int(high[one]),
-            float(y[one] / met_pair[one]),
-            float((y[one] - residual[0, one]) / met_pair[one]),
+            int(low[index]),
+            int(high[index]),
+            float(y[index] / met_pair[index]),
+            float((y[index] - residual[0, index]) / met_pair[index]),
         )
-        for one in order.tolist()
-        if voted[one]
+        for index in order.tolist()
+        if voted[index]
     )
     return FitCheck(df, p_value, worst)
 
@@ -436,9 +439,9 @@ def _residuals(
     sums = met.copy() if votes.ordered else (met + met.transpose(0, 2, 1)) / 2
     own = np.arange(k)
     sums[:, own, own] = _sum(points, 2) + _sum(met - points, 1)
-    place = _sum(points - met / 2, (1, 2)) * votes.ordered
+    advantage = _sum(points - met / 2, (1, 2)) * votes.ordered
     total = _sum(met, (1, 2))[:, None]
-    result = fit((np.column_stack([sums.reshape(n, k * k), place, ties]) / total).T)
+    result = fit((np.column_stack([sums.reshape(n, k * k), advantage, ties]) / total).T)
     margin, tied = _expected(*result)
     beyond = points - met * (0.5 + margin)
     spread = met * ((1 - tied) / 4 - np.square(margin))
@@ -470,7 +473,7 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
 def _simulated(raw: IntArray, result: Fit, votes: _Votes, generator: Generator) -> FloatArray:
     """Return chi-square for votes drawn from the fit and fitted again, ``(n_simulations,)``."""
     k = votes.n_models
-    margin, tied = (one[0].ravel() for one in _expected(*result))
+    margin, tied = (expected[0].ravel() for expected in _expected(*result))
     won: FloatArray = 0.5 + margin - tied / 2
     cells = np.flatnonzero(raw)
     shares = np.clip(np.stack([won, tied, 1 - won - tied], axis=1)[cells], 0.0, 1.0)

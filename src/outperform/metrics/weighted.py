@@ -49,20 +49,20 @@ class Units(NamedTuple):
         >>> pick(np.array([[0.5, 2.0]]))
         array([[0.5, 2. ]])
         """
-        places = items if self.unit is None else self.unit[items]
+        columns = items if self.unit is None else self.unit[items]
         times = None if self.times is None else self.times[items]
-        run = _as_slice(places)
+        run = _as_slice(columns)
         if run is not None and times is None:
             return lambda weights: weights[:, run]
-        buffer = Buffer(len(places))
+        buffer = Buffer(len(columns))
 
         def pick(weights: FloatArray) -> FloatArray:
-            found = buffer.rows(len(weights))
+            picked = buffer.rows(len(weights))
             # The indices are valid; "clip" only avoids the copy that "raise" would make.
-            np.take(weights, places, axis=1, out=found, mode="clip")
+            np.take(weights, columns, axis=1, out=picked, mode="clip")
             if times is not None:
-                found *= times
-            return found
+                picked *= times
+            return picked
 
         return pick
 
@@ -95,11 +95,11 @@ class Buffer:
         return self._memory[:length]
 
 
-def _as_slice(places: IntArray) -> slice | None:
+def _as_slice(columns: IntArray) -> slice | None:
     """Return consecutive indices as a slice, which avoids a copy."""
-    if not len(places) or int(places[-1]) - int(places[0]) != len(places) - 1:
+    if not len(columns) or int(columns[-1]) - int(columns[0]) != len(columns) - 1:
         return None
-    return slice(int(places[0]), int(places[-1]) + 1) if (np.diff(places) == 1).all() else None
+    return slice(int(columns[0]), int(columns[-1]) + 1) if (np.diff(columns) == 1).all() else None
 
 
 Evaluate: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -170,8 +170,8 @@ def log_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
     >>> log_losses(np.array([1, 0]), np.array([[0.5, 0.5], [1.0, 0.0]])).round(3)
     array([0.693, 0.   ])
     """
-    given = probability[np.arange(len(truth)), truth]
-    losses: FloatArray = -np.log(np.clip(given, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+    of_truth = probability[np.arange(len(truth)), truth]
+    losses: FloatArray = -np.log(np.clip(of_truth, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
     return losses
 
 
@@ -293,11 +293,11 @@ class AveragePrecision:
         positives = ranking.units.picker(ranking.positives)
         negatives = accumulator(ranking)
         width = len(ranking.positives)
-        found, false, right = Buffer(width + 1), Buffer(width), Buffer(width)
+        buffer, false, right = Buffer(width + 1), Buffer(width), Buffer(width)
 
         def evaluate(weights: FloatArray) -> FloatArray:
             weight, passed = positives(weights), negatives(weights)
-            hits = found.rows(len(weights))
+            hits = buffer.rows(len(weights))
             hits[:, 0] = 0.0
             np.cumsum(weight, axis=1, out=hits[:, 1:])
             precision, wrong = right.rows(len(weights)), false.rows(len(weights))

@@ -460,13 +460,13 @@ class Days(History):
                 part = read_part(Path(entry.path))
                 day = day_of(part.name)
                 new["" if day is None else day.isoformat(), part.name] = entry.path, part
-        for place, (path, part) in sorted(new.items()):
-            if place < self._last:
+        for number, (path, part) in sorted(new.items()):
+            if number < self._last:
                 raise DataError(
                     f"the part {part.name!r} arrived after {self._last[1]!r}, a later one; read "
                     "the folder again, so that days are in order"
                 )
-            self._last = place
+            self._last = number
             self._files.add(os.path.basename(path))
             if part.items:
                 self._take(Batch(part.name, read_shards(path, None), part.outcomes))

@@ -465,7 +465,7 @@ def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Stat
 def among_slices(whole: Sequence[Statistic], slices: Sequence[Statistic]) -> list[Statistic]:
     """Return the statistics of all items and of slices, which share one budget equally."""
     n_parts = 1 + len({statistic.slice for statistic in slices})
-    return [replace(one, tests=one.tests * n_parts) for one in (*whole, *slices)]
+    return [replace(statistic, tests=statistic.tests * n_parts) for statistic in (*whole, *slices)]
 
 
 def _slice_statistics(
@@ -473,12 +473,12 @@ def _slice_statistics(
 ) -> list[Statistic]:
     """Return each model's statistic and their difference in every slice of all batches."""
     assert total.slices is not None
-    place = {key: number for number, key in enumerate(total.slices.keys)}
+    code_of = {key: number for number, key in enumerate(total.slices.keys)}
     cells, counts, owner = [], [], []
     for number, batch in enumerate(batches):
         assert batch.slices is not None
         table = batch.slices.table
-        codes = np.array([place[key] for key in batch.slices.keys], dtype=np.int64)
+        codes = np.array([code_of[key] for key in batch.slices.keys], dtype=np.int64)
         cells.append(
             np.column_stack(
                 [codes[table.cells[:, 0]], _in_codes_of(total, batch)[table.cells[:, 1:]]]
@@ -497,12 +497,12 @@ def _slice_statistics(
         {"b": values[1], "difference": values[0] - values[1]} if len(values) == 2 else {}
     )
     order = np.argsort(all_cells[:, 0], kind="stable")
-    bounds = np.searchsorted(all_cells[order, 0], np.arange(len(place) + 1))
+    bounds = np.searchsorted(all_cells[order, 0], np.arange(len(code_of) + 1))
     return [
         Statistic(
             name=name, values=value[rows], repeats=repeats[rows], owner=batch_of[rows], slice=key
         )
-        for key, number in place.items()
+        for key, number in code_of.items()
         for rows in (order[bounds[number] : bounds[number + 1]],)
         for name, value in named.items()
         if len(rows)
@@ -532,8 +532,8 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
     if spec.view_prevalence is not None:
         truth = table.cells[:, 0]
         actual = np.bincount(truth, counts, minlength=spec.view.n_classes)
-        there = spec.view_prevalence.mean_shares(spec.view, spec.view.models[0])
-        shares = np.array([there.get(code, 0.0) for code in range(len(actual))])
+        mean_shares = spec.view_prevalence.mean_shares(spec.view, spec.view.models[0])
+        shares = np.array([mean_shares.get(code, 0.0) for code in range(len(actual))])
         scale = (shares / np.maximum(actual / counts.sum(), 1e-300))[truth]
         table = Table(table.cells, counts * scale)
     slopes = cell_slopes(spec, table, 0)

@@ -455,14 +455,14 @@ def plan(
     of_accuracies, rates = (
         {name: parts.get(name) for name in names} for names in (_ACCURACIES, _RATES)
     )
-    there, region = the_world({"pilot": pilot, "a": a, "b": b}, of_accuracies, rates, analysis)
-    of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
+    world, region = the_world({"pilot": pilot, "a": a, "b": b}, of_accuracies, rates, analysis)
+    of_pilot, learned = pilot is not None, "prior=learned" in world.parts()
     default = _OF_LEARNED if learned else _OF_PILOT if of_pilot else _SIMULATIONS
     most_simulated = check_draws(
         default if n_simulations is None else n_simulations, name="n_simulations"
     )
     search = Search(
-        goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
+        goal=firm_goal(goal, region, greater_is_better=world.metric.greater_is_better),
         target=check_target(target),
         max_items=check_max_items(max_items),
         n_simulations=most_simulated,
@@ -472,11 +472,11 @@ def plan(
     )
     seed = seed_sequence(random_state)
     with in_steps() as progress:
-        curve, points = search.run(there, seed, progress)
-    result = summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
+        curve, points = search.run(world, seed, progress)
+    result = summarize_plan(search, curve, points, world=world, rope=region, seed=seed)
     size = result.least if result.n is None else result.n
-    if isinstance(there, SuiteWorld) and size is not None:
-        return replace(result, tasks=there.sizes(size))
+    if isinstance(world, SuiteWorld) and size is not None:
+        return replace(result, tasks=world.sizes(size))
     return result
 
 

@@ -154,10 +154,10 @@ def _details(facts: Facts) -> list[tuple[str, str]]:
     if facts["items"] == "new":
         details.append(("new items", _ALONE))
     if facts["width"] is not None:
-        there = _then(facts).replace("then", "at that size")
-        details.append(("interval", f"{facts['width']:.3g} wide {there}, on average"))
+        at_size = _then(facts).replace("then", "at that size")
+        details.append(("interval", f"{facts['width']:.3g} wide {at_size}, on average"))
         message = (
-            f"{there}, a true difference of {facts['detectable']:.3g} is declared better with "
+            f"{at_size}, a true difference of {facts['detectable']:.3g} is declared better with "
             f"{_percent(facts['target'])} probability"
         )
         details.append(("detectable", message))

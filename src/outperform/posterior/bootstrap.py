@@ -34,7 +34,7 @@ class MoreWeights(NamedTuple):
     """Weights added to those of the units, and factors for the unit weights."""
 
     shapes: FloatArray  # (n_added,) shapes of the gammas drawn
-    held: csr_array  # (n_sums, n_added), contribution of each added weight to the sums
+    matrix: csr_array  # (n_sums, n_added), contribution of each added weight to the sums
     left: FloatArray  # (n_units,) factor for the shape of each unit's weight
 
 
@@ -167,10 +167,10 @@ class Limit(NamedTuple):
         if n_drawn >= n_kinds // 2:
             return None
         others = np.sort(order[n_drawn:])
-        held, own = terms[:, others], shapes[others]
+        matrix, own = terms[:, others], shapes[others]
         # QR is used because squaring sums far from 0 would lose the digits of their spread.
-        root = np.asarray(np.linalg.qr((held * np.sqrt(own)).T, mode="r")).T
-        return cls(np.sort(order[:n_drawn]), round(float(own.sum())), held @ own, root)
+        root = np.asarray(np.linalg.qr((matrix * np.sqrt(own)).T, mode="r")).T
+        return cls(np.sort(order[:n_drawn]), round(float(own.sum())), matrix @ own, root)
 
     def add(
         self, sums: FloatArray, generator: np.random.Generator, spread: FloatArray | None
@@ -228,9 +228,9 @@ def draw_sums(
     """
     drawn = [(shapes, terms)]
     if added is not None:
-        drawn = [(shapes * added.left, terms), (added.shapes, added.held)]
+        drawn = [(shapes * added.left, terms), (added.shapes, added.matrix)]
     n_gammas, mass = sum(len(own) for own, _ in drawn), float(drawn[0][0].sum())
-    whole: FloatArray = np.sum([held @ own for own, held in drawn], axis=0)
+    whole: FloatArray = np.sum([matrix @ own for own, matrix in drawn], axis=0)
     twice = PlugIn(np.repeat(whole[:, None], 2, axis=1), evaluate)
     centre = twice.observed[:, :1] if stretched else None
     if limit is not None:
@@ -239,8 +239,8 @@ def draw_sums(
     length = max(block_length(n_gammas), _TOGETHER)
     width = max(1, _NEAR // length)
     tiles = [
-        (own[start : start + width], held[:, start : start + width])
-        for own, held in drawn
+        (own[start : start + width], matrix[:, start : start + width])
+        for own, matrix in drawn
         for start in range(0, len(own), width)
     ]
 
@@ -251,10 +251,10 @@ def draw_sums(
             n = out.shape[1]
             totals = np.zeros((terms.shape[0], n))
             spread = None if df is None else spread_factors(generator, df, n)
-            for own, held in tiles:
+            for own, matrix in tiles:
                 weights = memory[: len(own) * n].reshape(-1, n)
                 fill_rows(generator, own, weights, None if stretched else spread)
-                totals += held @ weights
+                totals += matrix @ weights
             if limit is not None:
                 limit.add(totals, generator, None if stretched else spread)
             out[:] = evaluate(totals)
@@ -285,11 +285,11 @@ class LabelMargins(Margins):
         truth = labels_of(outcomes.sets, cells[:, 0])
         rows, columns = [truth.label], [truth.row]
         for model in range(self.n_models):
-            said = labels_of(outcomes.sets, cells[:, 1 + model])
-            hits = labels_in_both(truth, said, n_labels=self.n_classes)
+            predicted = labels_of(outcomes.sets, cells[:, 1 + model])
+            hits = labels_in_both(truth, predicted, n_labels=self.n_classes)
             start = self._offset(model)
-            rows += [start + hits.label, start + self.n_classes + said.label]
-            columns += [hits.row, said.row]
+            rows += [start + hits.label, start + self.n_classes + predicted.label]
+            columns += [hits.row, predicted.row]
         row, column = np.concatenate(rows), np.concatenate(columns)
         shape = ((1 + 2 * self.n_models) * self.n_classes, len(cells))
         self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
@@ -321,14 +321,14 @@ class LabelByLabel(TablesBase):
     @property
     def n_gammas(self) -> int:
         """Approximate number of random numbers per draw."""
-        return sum(one.n_gammas for one in self.of_labels)
+        return sum(part.n_gammas for part in self.of_labels)
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws the table of each label."""
-        workers = [one.worker("margins") for one in self.of_labels]
+        workers = [part.worker("margins") for part in self.of_labels]
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            by_label = [one(generator, length) for one in workers]
+            by_label = [worker(generator, length) for worker in workers]
             return [_stacked(list(drawn)) for drawn in zip(*by_label, strict=True)]
 
         return draw
@@ -336,13 +336,13 @@ class LabelByLabel(TablesBase):
 
 def _stacked(drawn: list[Drawn]) -> Sums:
     """Return each label's sums as shares of its table; all tables contain the same items."""
-    found: list[list[FloatArray]] = [[], [], []]
+    stacked: list[list[FloatArray]] = [[], [], []]
     for sums in drawn:
         assert isinstance(sums, Sums)
         total = sums.actual.sum(axis=0)
-        for place, values in enumerate(sums):
-            found[place].append(values[1] / total)
-    return Sums(*(np.stack(values) for values in found))
+        for index, values in enumerate(sums):
+            stacked[index].append(values[1] / total)
+    return Sums(*(np.stack(values) for values in stacked))
 
 
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
@@ -357,7 +357,7 @@ def bootstrap(outcomes: Outcomes) -> LinearWeights:
     if groups is None:
         return weights(outcomes, cells=table.cells, shapes=table.counts.astype(np.float64))
     shapes = groups.repeats.astype(np.float64)
-    return weights(outcomes, cells=table.cells, shapes=shapes, held=held_by(outcomes, groups))
+    return weights(outcomes, cells=table.cells, shapes=shapes, matrix=held_by(outcomes, groups))
 
 
 def span_cells(outcomes: Outcomes, *, shape: float) -> DirichletCells:

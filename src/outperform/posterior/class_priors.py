@@ -104,21 +104,21 @@ def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) ->
     mass = np.exp(_MASSES)[:, None]
     # Precision of the logit of the mean: from the data, and roughly from its prior.
     known = share * (1 - share) * (counts * (1 + mass) / (counts + mass)).sum(axis=1) + 0.3
-    found = RecallPosterior(
+    recall = RecallPosterior(
         grid=_JEFFREYS,
         center=float(np.log(share / (1 - share))) if right.size > 2 else 0.0,
         sd=float(sizes.std()) or 1.0,
         widths=known**-0.5,
     )
     if right.size <= 2:
-        return found
+        return recall
     terms = [Term(function=RisingFactorial(counts), log_alpha=lambda at: at[1], sign=-1.0)]
     for size in np.unique(sizes).tolist():
-        for seen, side in ((right, 1.0), (wrong, -1.0)):
-            at_size = partial(_log_alpha, found, side=side, size=size)
-            terms.append(Term(function=RisingFactorial(seen[sizes == size]), log_alpha=at_size))
-    grid = grid_posterior(terms, 3, box=_BOX, log_prior=partial(_log_prior, found))
-    return replace(found, grid=grid)
+        for numbers, side in ((right, 1.0), (wrong, -1.0)):
+            at_size = partial(_log_alpha, recall, side=side, size=size)
+            terms.append(Term(function=RisingFactorial(numbers[sizes == size]), log_alpha=at_size))
+    grid = grid_posterior(terms, 3, box=_BOX, log_prior=partial(_log_prior, recall))
+    return replace(recall, grid=grid)
 
 
 def _log_alpha(
@@ -129,7 +129,10 @@ def _log_alpha(
 
 
 def _log_prior(recall: RecallPosterior, at: Sequence[FloatArray]) -> FloatArray:
-    total = sum(log_logistic(one) + log_logistic(-one) for one in recall.coordinates(*at))
+    total = sum(
+        log_logistic(coordinate) + log_logistic(-coordinate)
+        for coordinate in recall.coordinates(*at)
+    )
     return total + 2 * np.log(np.interp(at[1], _MASSES, recall.widths))
 
 
@@ -186,11 +189,11 @@ def spread_posterior(
         mass = np.exp(nodes)[:, None]
         rows = (gammaln(mass) - gammaln(mass + n_wrong)).sum(axis=1)
         rows += nodes - 2 * np.log1p(mass[:, 0])
-        seen = [
+        log_sums = [
             (gammaln(count + mass * base) - gammaln(mass * base)) @ times
             for count, base, times in kinds
         ]
-        logs: FloatArray = rows + np.stack(seen)
+        logs: FloatArray = rows + np.stack(log_sums)
         return logs
 
     nodes = np.linspace(*_LOG_SPREAD, 41)

@@ -141,14 +141,14 @@ class DenseRows(TablesBase):
         if self.n_models != 2 or (truth is None and not self.one_dirichlet):
             return None
         classes = range(self.n_classes) if truth is None else [truth]
-        found = np.zeros(4)
+        cells = np.zeros(4)
         for actual in classes:
             joint: FloatArray = self.shapes[actual]
             both = joint[actual, actual]
             only_a = np.delete(joint[actual], actual).sum()
             only_b = np.delete(joint[:, actual], actual).sum()
-            found += [both, only_a, only_b, np.delete(np.delete(joint, actual, 0), actual, 1).sum()]
-        return Shapes(*(float(shape) for shape in found))
+            cells += [both, only_a, only_b, np.delete(np.delete(joint, actual, 0), actual, 1).sum()]
+        return Shapes(*(float(shape) for shape in cells))
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
         """Return the shapes of one class and of the rest."""
@@ -215,11 +215,11 @@ def draw_lumped(
 
     def fill(generator: np.random.Generator, out: FloatArray) -> None:
         tops = []
-        for one in shapes:
-            cells = np.empty((one.size, out.shape[1]))
-            fill_proportions(generator, one, cells)
+        for shape in shapes:
+            cells = np.empty((shape.size, out.shape[1]))
+            fill_proportions(generator, shape, cells)
             # Cells are (for, against), or (both, only A, only B, neither).
-            tops += [cells[0]] if one.size == 2 else [cells[0] + cells[1], cells[0] + cells[2]]
+            tops += [cells[0]] if shape.size == 2 else [cells[0] + cells[1], cells[0] + cells[2]]
         for model, top in enumerate(tops):
             out[model] = top / (top + weight * (1.0 - top))
 
@@ -227,7 +227,7 @@ def draw_lumped(
         lambda: fill,
         n_values=posterior.n_models,
         n_draws=n_draws,
-        n_gammas=sum(one.size for one in shapes),
+        n_gammas=sum(shape.size for shape in shapes),
         seed=seed,
         n_jobs=n_jobs,
     )
@@ -250,7 +250,7 @@ def _own_shapes(
         exact_value(posterior, form, model=model, positive=positive)
         for model in range(posterior.n_models)
     ]
-    shapes = [np.array([one.a, one.b]) for one in shares if isinstance(one, Share)]
+    shapes = [np.array([share.a, share.b]) for share in shares if isinstance(share, Share)]
     return shapes if len(shapes) == len(shares) else None
 
 
@@ -385,8 +385,8 @@ class SparseWeights(TablesBase):
             return None
         right, classes = self.fixed_rate, self.n_classes if truth is None else 1
         prior = (right**2, right * (1 - right), right * (1 - right), (1 - right) ** 2)
-        seen = self.outcomes.agreement(truth)
-        return Shapes(*(count + classes * mass for count, mass in zip(seen, prior, strict=True)))
+        counts = self.outcomes.agreement(truth)
+        return Shapes(*(count + classes * mass for count, mass in zip(counts, prior, strict=True)))
 
 
 def _sticks(generator: np.random.Generator, n_classes: int, length: int) -> FloatArray:
@@ -412,11 +412,11 @@ def _tickets(
     if isinstance(rates, float) and rates == 0.5:
         return generator.integers(0, 2 * others, size=shape, dtype=np.uint32)
     uniform = generator.random(shape)
-    places = (uniform - rates) * (others / (1.0 - rates))
-    np.clip(places, -1.0, others - 1, out=places)
-    np.floor(places, out=places)
-    places += others
-    return places.astype(np.int64)
+    tickets = (uniform - rates) * (others / (1.0 - rates))
+    np.clip(tickets, -1.0, others - 1, out=tickets)
+    np.floor(tickets, out=tickets)
+    tickets += others
+    return tickets.astype(np.int64)
 
 
 def flat(outcomes: Outcomes, prior: Prior) -> DenseRows | DirichletCells | LabelByLabel:

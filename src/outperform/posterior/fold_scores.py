@@ -142,11 +142,11 @@ class FoldScores(NamedTuple):
     @property
     def differences(self) -> FloatArray:
         """A − B in each fold; scores that differ only by rounding count as equal."""
-        found: FloatArray = self.values[0] - self.values[1]
+        differences: FloatArray = self.values[0] - self.values[1]
         size = np.abs(self.values).max()
-        found = np.where(np.abs(found) < 1e-12 * size, 0.0, found)
-        same = bool(np.ptp(found) <= 1e-12 * size)
-        return np.full(self.n, found.mean()) if same else found
+        differences = np.where(np.abs(differences) < 1e-12 * size, 0.0, differences)
+        same = bool(np.ptp(differences) <= 1e-12 * size)
+        return np.full(self.n, differences.mean()) if same else differences
 
     @property
     def kappa(self) -> float:
@@ -233,9 +233,9 @@ def draw_hierarchical(
     Chains are doubled in length until there are enough draws of δ₀, or ``MOST_DRAWS`` draws. A data
     set with constant folds gets the smallest variance among the others.
     """
-    deltas = [one.differences for one in datasets]
-    scale = float(np.mean([one.std() for one in deltas]))
-    data = _prepare(datasets, [one / scale for one in deltas])
+    deltas = [dataset.differences for dataset in datasets]
+    scale = float(np.mean([delta.std() for delta in deltas]))
+    data = _prepare(datasets, [delta / scale for delta in deltas])
     n_kept = -(-n_draws // _CHAINS)
     state = _start(data, rng)
     for _ in range(_TUNE):
@@ -264,17 +264,17 @@ def _continue(
 
 
 def _prepare(datasets: Sequence[FoldScores], deltas: Sequence[FloatArray]) -> _Data:
-    n = np.array([one.n for one in datasets], dtype=np.float64)
-    mean = np.array([one.mean() for one in deltas])
-    sd = np.array([one.std() for one in deltas])
+    n = np.array([dataset.n for dataset in datasets], dtype=np.float64)
+    mean = np.array([delta.mean() for delta in deltas])
+    sd = np.array([delta.std() for delta in deltas])
     sd = np.where(sd > 0, sd, sd[sd > 0].min())
     within, among = float(sd.mean()), float(mean.std())
     return _Data(
         n=n,
         mean=mean,
-        squares=n * sd**2 / (1 - np.array([one.share for one in datasets])),
-        kappa=np.array([one.kappa for one in datasets]),
-        most_centre=float(max(np.abs(one).max() for one in deltas)),
+        squares=n * sd**2 / (1 - np.array([dataset.share for dataset in datasets])),
+        kappa=np.array([dataset.kappa for dataset in datasets]),
+        most_centre=float(max(np.abs(delta).max() for delta in deltas)),
         most_spread=_WIDEST * (among if among > 0 else within),
         most_sigma=_WIDEST * within,
     )
@@ -305,8 +305,8 @@ def _sweep(
         m, v, density = _centre_given(data, error + spread[:, None] ** 2 * inverse)
         low, high = _cut(data, m, v)
         inside = spread < data.most_spread
-        found: FloatArray = np.where(inside, density + np.log(high - low) + log, -np.inf)
-        return found
+        log_spreads: FloatArray = np.where(inside, density + np.log(high - low) + log, -np.inf)
+        return log_spreads
 
     spread = np.exp(_metropolis(np.log(state.spread), log_spread, rng))
     m, v, _ = _centre_given(data, error + spread[:, None] ** 2 * inverse)
@@ -358,13 +358,16 @@ def _metropolis(
     start: FloatArray, log_density: _LogDensity, rng: np.random.Generator
 ) -> FloatArray:
     """Take a few random steps of increasing size, independently in each chain."""
-    place, here = start, log_density(start)
+    current, here = start, log_density(start)
     for _ in range(_STEPS):
         jump = np.exp(rng.uniform(-2.5, 1.0, start.size)) * rng.standard_normal(start.size)
-        there = log_density(place + jump)
-        accepted: BoolArray = np.log(rng.random(start.size)) < there - here
-        place, here = np.where(accepted, place + jump, place), np.where(accepted, there, here)
-    return place
+        proposed = log_density(current + jump)
+        accepted: BoolArray = np.log(rng.random(start.size)) < proposed - here
+        current, here = (
+            np.where(accepted, current + jump, current),
+            np.where(accepted, proposed, here),
+        )
+    return current
 
 
 @cache
@@ -395,8 +398,8 @@ class RankWeights(NamedTuple):
     @property
     def own(self) -> FloatArray:
         """Weights of the data sets, excluding the prior's zero, ``(n_draws, n_datasets)``."""
-        seen: FloatArray = self.weights[:, 1:]
-        return np.asarray(seen / seen.sum(axis=1, keepdims=True))
+        shares: FloatArray = self.weights[:, 1:]
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def pair_masses(self, low: float, high: float) -> FloatArray:
         """Return the masses of the mean of two data sets, ``(3, n_draws)``."""
@@ -513,7 +516,7 @@ def diagnose_many(draws: FloatArray) -> Chain:
         sampler=f"Gibbs, {len(draws)} chains of {draws.shape[1]} after {_TUNE}",
         n_draws=draws.size,
         rhat=max(_rhat(scores), _rhat(folded)),
-        ess=min(_ess(np.asarray(one, dtype=np.float64)) for one in (scores, *tails)),
+        ess=min(_ess(np.asarray(series, dtype=np.float64)) for series in (scores, *tails)),
         mcse=mcse,
         divergences=0,
     )

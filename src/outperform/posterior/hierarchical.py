@@ -119,7 +119,7 @@ class GridPosterior:
         """
         cumulative = np.concatenate([[0.0], np.cumsum(self.probabilities.ravel())])
         start, mass = np.zeros(len(levels[0])), np.full(len(levels[0]), cumulative[-1])
-        found, inside = [], cumulative.size - 1
+        points, inside = [], cumulative.size - 1
         for axis, level in zip(self.axes, levels, strict=True):
             inside //= axis.size  # number of cells that share this coordinate and the previous ones
             ends = cumulative[::inside]
@@ -127,8 +127,8 @@ class GridPosterior:
             cell = np.clip(np.searchsorted(ends, target, side="right") - 1, 0, ends.size - 2)
             start, mass = ends[cell], ends[cell + 1] - ends[cell]
             within = np.divide(target - start, mass, out=np.zeros_like(mass), where=mass > 0)
-            found.append(axis[cell % axis.size] + (axis[1] - axis[0]) * (within - 0.5))
-        return found
+            points.append(axis[cell % axis.size] + (axis[1] - axis[0]) * (within - 0.5))
+        return points
 
     def mean(self, function: Callable[[FloatArray], FloatArray], *, axis: int = 0) -> float:
         """Return the expectation of a function of one coordinate."""
@@ -209,8 +209,8 @@ def _log_density(
 def _live_box(axes: Sequence[FloatArray], logs: FloatArray) -> list[tuple[float, float]]:
     alive: BoolArray = logs > logs.max() - _DEPTH[len(axes)]
     box = []
-    for place, axis in enumerate(axes):
-        others = tuple(other for other in range(len(axes)) if other != place)
+    for dimension, axis in enumerate(axes):
+        others = tuple(other for other in range(len(axes)) if other != dimension)
         inside = np.flatnonzero(alive.any(axis=others))
         first, last = max(inside[0] - 1, 0), min(inside[-1] + 1, axis.size - 1)
         box.append((float(axis[first]), float(axis[last])))
@@ -425,18 +425,18 @@ class Spread(NamedTuple):
         ends = np.round(np.cumsum(self.weights) * n_draws).astype(np.int64)
         groups = np.split(generator.permutation(n_draws), ends[:-1])
         pooled = np.empty_like(values)
-        for setting, places in enumerate(groups):
-            if not places.size:
+        for setting, columns in enumerate(groups):
+            if not columns.size:
                 continue
             variance = self.variances[setting]
             prior = self.centre[setting] + math.sqrt(
                 self.centre_variance[setting]
-            ) * generator.normal(size=places.size)
+            ) * generator.normal(size=columns.size)
             prior = prior + np.sqrt(variance)[:, None] * generator.normal(
-                size=(n_models, places.size)
+                size=(n_models, columns.size)
             )
-            off = np.linalg.solve(covariance + np.diag(variance), values[:, places] - prior)
-            pooled[:, places] = prior + variance[:, None] * off
+            off = np.linalg.solve(covariance + np.diag(variance), values[:, columns] - prior)
+            pooled[:, columns] = prior + variance[:, None] * off
         return pooled
 
 

@@ -148,8 +148,8 @@ class Influence(NamedTuple):
         moved = self.moved[list(models)]
         if np.isnan(moved).any():
             return None
-        one = moved[0] if len(moved) == 1 else moved[0] - moved[1]
-        return tail_of(one, self.repeats, self.listed)
+        difference = moved[0] if len(moved) == 1 else moved[0] - moved[1]
+        return tail_of(difference, self.repeats, self.listed)
 
     def df(self, times: int = 1) -> float | None:
         """Return the spread's degrees of freedom, with units counted ``times``; None if many."""

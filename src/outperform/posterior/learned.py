@@ -129,13 +129,13 @@ class Learned(TablesBase):
             everywhere[self.existing] = self.prevalence.draw(generator, length)
             everywhere *= scale(everywhere)
             prevalence = everywhere[self.existing]
-            sums, start, found = add_up(generator, length), 0, []
+            sums, start, tables = add_up(generator, length), 0, []
             for rows, prior in zip(self.rows, self._priors(generator, length), strict=True):
                 own = sums[start : start + rows.n_sums]
                 start += rows.n_sums
                 errors = rows.draw(generator, own, prior, prevalence)
-                found.append(errors.read(generator, needs))
-            return found
+                tables.append(errors.read(generator, needs))
+            return tables
 
         return draw
 
@@ -154,16 +154,23 @@ class Learned(TablesBase):
         class, while another model may depend more on the items. The parameters compensate for this
         loss of correlation.
         """
-        found = []
+        correlations = []
         sign = 1.0 if self.shared >= 0 else -1.0
         for correlation in (self.shared, sign):
             self.together = correlation
             length = min(_PILOT, _PILOT_NUMBERS // self.n_gammas + 50)
             drawn = self.worker("margins")(np.random.default_rng(0), length)
-            sums = [one for one in drawn if isinstance(one, Sums)]
-            rates = np.corrcoef([one.hits.sum(axis=0) / one.actual.sum(axis=0) for one in sums])
-            found.append((rates.sum() - self.n_models) / (self.n_models * (self.n_models - 1)))
-        missing, gained = sign * (self.shared - found[0]), sign * (found[1] - found[0])
+            sums = [table for table in drawn if isinstance(table, Sums)]
+            rates = np.corrcoef(
+                [table.hits.sum(axis=0) / table.actual.sum(axis=0) for table in sums]
+            )
+            correlations.append(
+                (rates.sum() - self.n_models) / (self.n_models * (self.n_models - 1))
+            )
+        missing, gained = (
+            sign * (self.shared - correlations[0]),
+            sign * (correlations[1] - correlations[0]),
+        )
         if not (missing > 0 and gained > 0):
             return self.shared
         return float(self.shared + (sign - self.shared) * min(missing / gained, 1.0))
@@ -213,13 +220,13 @@ def _other_class(
     level = generator.random(own.shape) * (1.0 - own)
     start = below[:, rows].T[:, power] - own  # mass before the own class
     level += np.where(level >= start, own, 0.0)
-    found = np.empty(own.shape, dtype=np.int64)
-    for place in range(len(below)):
-        chosen, bounds = np.flatnonzero(power == place), np.asarray(below[place], dtype=np.float64)
-        found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
+    codes = np.empty(own.shape, dtype=np.int64)
+    for row in range(len(below)):
+        chosen, bounds = np.flatnonzero(power == row), np.asarray(below[row], dtype=np.float64)
+        codes[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
     # Rounding may produce the true class itself, or an index past the end.
-    found = np.minimum(found, below.shape[1] - 1)
-    return np.asarray(np.where(found == rows[:, None], (found + 1) % below.shape[1], found))
+    codes = np.minimum(codes, below.shape[1] - 1)
+    return np.asarray(np.where(codes == rows[:, None], (codes + 1) % below.shape[1], codes))
 
 
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
@@ -281,7 +288,7 @@ class _Rows:
         truth, predicted = row[cells[:, 0]], cells[:, 1]
         right = cells[:, 0] == predicted
         wrong = np.flatnonzero(~right)
-        first, place = distinct_rows(np.stack([truth[wrong], predicted[wrong]], axis=1))
+        first, code = distinct_rows(np.stack([truth[wrong], predicted[wrong]], axis=1))
         kinds = wrong[first]  # one cell of each kind of error
         self.truth, self.predicted = truth[kinds], predicted[kinds]
         # Possible errors: the other classes, and predicted classes that do not exist.
@@ -291,23 +298,23 @@ class _Rows:
         self.possible = np.concatenate([existing, others])
         self.n_sums = n_rows + first.size
         into = truth.copy()
-        into[wrong] = n_rows + place
+        into[wrong] = n_rows + code
         columns = np.arange(counts.size)
         shape = (self.n_sums, counts.size)
         self.matrix = csr_array((np.ones(counts.size), (into, columns)), shape=shape)
         each, ones = np.arange(first.size), np.ones(first.size)
         self.to_truth = csr_array((ones, (self.truth, each)), shape=(n_rows, first.size))
         self.to_predicted = csr_array((ones, (self.predicted, each)), shape=(n_classes, first.size))
-        seen = self.matrix @ counts
-        hits, errors = seen[:n_rows], seen[n_rows:]
+        sums = self.matrix @ counts
+        hits, errors = sums[:n_rows], sums[n_rows:]
         self.n_wrong = self.to_truth @ errors
         self.sizes = class_sizes(hits + self.n_wrong)
         self.recall = recall_posterior(hits, self.n_wrong, self.sizes)
-        place = np.zeros(n_classes, dtype=np.int64)
-        place[self.possible] = np.arange(self.possible.size)
+        code = np.zeros(n_classes, dtype=np.int64)
+        code[self.possible] = np.arange(self.possible.size)
         actual = np.zeros(self.possible.size)
         actual[:n_rows] = hits + self.n_wrong
-        self.spread = spread_posterior(errors, self.truth, place[self.predicted], actual)
+        self.spread = spread_posterior(errors, self.truth, code[self.predicted], actual)
 
     def draw(
         self,
@@ -324,10 +331,10 @@ class _Rows:
         hits = prevalence * (right / (right + wrong))
         # The split of the errors is independent of their number, so the weight of observed errors
         # relative to the prior has a separate gamma.
-        seen = draw_gammas(generator, self.n_wrong[:, None], prevalence.shape)
+        known = draw_gammas(generator, self.n_wrong[:, None], prevalence.shape)
         unseen = draw_gammas(generator, prior.spread, prevalence.shape)
-        weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
-        factor = np.divide(weight * seen, missed, out=np.zeros_like(missed), where=missed > 0)
+        weight = (prevalence - hits) / np.maximum(known + unseen, _TINY)
+        factor = np.divide(weight * known, missed, out=np.zeros_like(missed), where=missed > 0)
         errors *= factor[self.truth]
         return _Errors(self, hits, prevalence, errors, weight * unseen, prior)
 
@@ -363,18 +370,18 @@ class _Errors:
             matrix = self._filled(matrix)
             return matrix if confusion else margins_of(matrix)
         below = np.cumsum(rows.spread.bases, axis=1)
-        places, masses, left = [], [], self.unseen
+        indices, masses, left = [], [], self.unseen
         for _ in range(_STICKS):
-            taken = left * -np.expm1(np.log(generator.random(left.shape)) / self.prior.spread)
+            piece = left * -np.expm1(np.log(generator.random(left.shape)) / self.prior.spread)
             other = _other_class(generator, below, self.prior.power, base[:n_rows])
             wrong = rows.possible[other]
             if confusion:
                 wrong += truth * n_classes
-            places.append((wrong * length + draws).ravel())
-            masses.append(taken.ravel())
-            left = left - taken
+            indices.append((wrong * length + draws).ravel())
+            masses.append(piece.ravel())
+            left = left - piece
         summed = np.bincount(
-            np.concatenate(places), np.concatenate(masses), minlength=n_places * length
+            np.concatenate(indices), np.concatenate(masses), minlength=n_places * length
         )
         sticks = summed.astype(np.float64, copy=False).reshape(n_places, length)
         left = left / others

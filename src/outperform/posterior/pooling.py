@@ -65,14 +65,14 @@ def log_likelihoods(rows: SlicedRows, centre: Centre, kappas: FloatArray = KAPPA
     row_pooled = sum_by(rows.row, pooled, size=rows.n_rows)
     totals = np.maximum(row_pooled[rows.row_row] - worth * rows.row_count, 0.0)
     prior, row_prior = rows.prior[rows.cell], rows.row_prior[rows.row_row]
-    found = np.empty((rows.n_slices, len(kappas)))
-    for place, kappa in enumerate(kappas):
+    logs = np.empty((rows.n_slices, len(kappas)))
+    for column, kappa in enumerate(kappas):
         kept = share_kept(kappa, totals)
         cells = _log_rising(prior + kept[rows.entry_row] * others, rows.count)
         whole = _log_rising(row_prior + kept * totals, rows.row_count)
-        found[:, place] = sum_by(rows.place, cells, size=rows.n_slices)
-        found[:, place] -= sum_by(rows.row_place, whole, size=rows.n_slices)
-    return found
+        logs[:, column] = sum_by(rows.slice_index, cells, size=rows.n_slices)
+        logs[:, column] -= sum_by(rows.row_place, whole, size=rows.n_slices)
+    return logs
 
 
 def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:
@@ -81,12 +81,12 @@ def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:
     return rising
 
 
-def posterior_shapes(rows: SlicedRows, centre: Centre, places: slice) -> FloatArray:
+def posterior_shapes(rows: SlicedRows, centre: Centre, slices: slice) -> FloatArray:
     """Return Dirichlet shapes of neighbouring slices, ``(n_slices, n_kappas, n_cells)``."""
-    counts = rows.dense(places)
+    counts = rows.dense(slices)
     worth = np.ones((len(counts), rows.n_rows))
-    inside = slice(*np.searchsorted(rows.row_place, [places.start, places.stop]))
-    worth[rows.row_place[inside] - places.start, rows.row_row[inside]] = centre.worth[inside]
+    inside = slice(*np.searchsorted(rows.row_place, [slices.start, slices.stop]))
+    worth[rows.row_place[inside] - slices.start, rows.row_row[inside]] = centre.worth[inside]
     others = np.maximum(centre.pooled - worth[:, rows.row] * counts, 0.0)
     totals = np.add.reduceat(others, rows.row_starts, axis=1)  # (n_slices, n_rows)
     kept = share_kept(KAPPAS[:, None], totals[:, None, :])[:, :, rows.row]
@@ -133,7 +133,7 @@ class Tilt(NamedTuple):
         worth, pooled = centre
         size, n_occurred = N_PATTERNS, len(rows.row_place)
         of_entry = patterns[rows.cell]
-        counts = sum_by(rows.place * size + of_entry, rows.count, size=rows.n_slices * size)
+        counts = sum_by(rows.slice_index * size + of_entry, rows.count, size=rows.n_slices * size)
         own = sum_by(rows.entry_row * size + of_entry, rows.count, size=n_occurred * size)
         all_of = sum_by(rows.row * size + patterns, rows.prior + pooled, size=rows.n_rows * size)
         others = all_of.reshape(-1, size)[rows.row_row] - worth[:, None] * own.reshape(-1, size)
@@ -149,17 +149,17 @@ class Tilt(NamedTuple):
         known = np.divide(1.0, errors, out=np.ones_like(errors), where=errors > 0)
         return cls(patterns, counts.reshape(-1, size), expected, known)
 
-    def shapes(self, places: slice | IntArray) -> FloatArray:
+    def shapes(self, slices: slice | IntArray) -> FloatArray:
         """Return the prior of the patterns in some slices, ``(n_slices, n_kappas, 4)``."""
-        kept = share_kept(TILT_KAPPAS, self.known[places, None]) * self.known[places, None]
-        shapes: FloatArray = kept[:, :, None] * self.expected[places, None, :]
+        kept = share_kept(TILT_KAPPAS, self.known[slices, None]) * self.known[slices, None]
+        shapes: FloatArray = kept[:, :, None] * self.expected[slices, None, :]
         return np.maximum(shapes, _SMALLEST_SHAPE)
 
     def draw_shares(
-        self, generator: np.random.Generator, place: int, lengths: IntArray
+        self, generator: np.random.Generator, index: int, lengths: IntArray
     ) -> FloatArray:
         """Draw the shares of the patterns in a slice for each κ, ``(4, n_draws)``."""
-        shapes = self.shapes(slice(place, place + 1))[0] + self.counts[place]
+        shapes = self.shapes(slice(index, index + 1))[0] + self.counts[index]
         shares = draw_gammas(generator, np.repeat(shapes, lengths, axis=0).T)
         np.maximum(shares, np.finfo(np.float64).tiny, out=shares)
         shares /= shares.sum(axis=0)
@@ -257,8 +257,8 @@ def learn_weights(logs: FloatArray) -> FloatArray:
 
 def _likelihoods(logs: FloatArray) -> FloatArray:
     """Return each slice's likelihoods, scaled to a maximum of 1."""
-    found: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return found
+    scaled: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return scaled
 
 
 def _grid_prior(size: int) -> FloatArray:
@@ -316,8 +316,8 @@ def doubt_weights(
     expected[:, stands_out] += moved / np.count_nonzero(stands_out)
     doubted: FloatArray = expected * _likelihoods(logs)
     doubted /= doubted.sum(axis=1, keepdims=True)
-    seen = weights[:, alike].sum(axis=1) < _SEEN
-    doubted[seen] = weights[seen]
+    is_known = weights[:, alike].sum(axis=1) < _SEEN
+    doubted[is_known] = weights[is_known]
     return doubted
 
 
@@ -415,12 +415,12 @@ class Shrinkage:
     def kept(self, pooled: FloatArray) -> FloatArray:
         """Return the weight of these counts as a prior, ``(n_centres · n_kappas, n_rows)``."""
         totals = np.maximum(np.add.reduceat(pooled, self.rows.row_starts, axis=1), 0.0)
-        return np.concatenate([share_kept(KAPPAS[:, None], one) for one in totals])
+        return np.concatenate([share_kept(KAPPAS[:, None], total) for total in totals])
 
-    def shapes(self, places: slice) -> FloatArray:
+    def shapes(self, slices: slice) -> FloatArray:
         """Return Dirichlet shapes of neighbouring slices under each centre and κ."""
-        found = [posterior_shapes(self.rows, centre, places) for centre in self.centres]
-        return np.concatenate(found, axis=1)
+        blocks = [posterior_shapes(self.rows, centre, slices) for centre in self.centres]
+        return np.concatenate(blocks, axis=1)
 
 
 # Largest share of a row that a slice adds as a mean instead of draws. The relative error of a
@@ -475,7 +475,7 @@ class OwnPart(NamedTuple):
     apart: BoolArray  # (n_rows,) whether nothing is shared
 
 
-def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: FloatArray) -> OwnPart:
+def own_part(learned: Shrinkage, index: int, on_grid: Sequence[int], kept: FloatArray) -> OwnPart:
     """Return the difference between a slice's shapes and the shared ones.
 
     The slice's shapes are ``α + k'(m − wc) + c``, and the shared ones ``α + km``. Since ``k' ≥ k``,
@@ -483,14 +483,14 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
     of a row that the growth is far from 1, it draws the entire row.
     """
     rows, pooled = learned.rows, learned.pooled
-    counts = rows.dense(slice(place, place + 1))[0]
-    inside = slice(*np.searchsorted(rows.row_place, [place, place + 1]))
+    counts = rows.dense(slice(index, index + 1))[0]
+    inside = slice(*np.searchsorted(rows.row_place, [index, index + 1]))
     worth = np.zeros((len(pooled), rows.n_rows))
     worth[:, rows.row_row[inside]] = [centre.worth[inside] for centre in learned.centres]
     left = worth[:, rows.row] * counts
     used = np.asarray(on_grid, dtype=np.int64)  # empty if there is only tilt
-    here, there = learned.kept(pooled - left)[used], kept[used]
-    growth = np.divide(here, there, out=np.ones_like(here), where=there > 0)
+    here, before = learned.kept(pooled - left)[used], kept[used]
+    growth = np.divide(here, before, out=np.ones_like(here), where=before > 0)
     apart: BoolArray = np.asarray((growth > _MOST_GROWTH).any(axis=0))
     full = apart[rows.row]
     cells = np.flatnonzero(full | (counts > 0))
@@ -502,7 +502,7 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
     for place_on_grid, of_cells in enumerate(shapes):
         own[place_on_grid] = sum_by(rows.row[cells], of_cells, size=rows.n_rows)
     totals = np.add.reduceat(pooled, rows.row_starts, axis=1)[centre]
-    known = ~apart & (own <= SMALL_ADDITION * (rows.row_prior + there * totals))
+    known = ~apart & (own <= SMALL_ADDITION * (rows.row_prior + before * totals))
     return OwnPart(cells, shapes, known, growth, apart)
 
 
@@ -551,9 +551,9 @@ def _apart(learned: Shrinkage) -> FloatArray:
     return apart
 
 
-def _better(one: Shrinkage, other: Shrinkage) -> Shrinkage:
+def _better(first: Shrinkage, other: Shrinkage) -> Shrinkage:
     """Return the alternative if it predicts the slices clearly better."""
-    return other if other.evidence > one.evidence + _CLEARLY else one
+    return other if other.evidence > first.evidence + _CLEARLY else first
 
 
 def _learn(rows: SlicedRows, patterns: IntArray | None, worths: list[FloatArray]) -> Shrinkage:
@@ -575,8 +575,8 @@ def _learn(rows: SlicedRows, patterns: IntArray | None, worths: list[FloatArray]
     return Shrinkage(rows=rows, centres=used, weights=weights, logs=logs, tilt=tilt)
 
 
-def _is_close(one: Centre, other: Centre) -> bool:
-    return np.allclose(one.pooled, other.pooled, rtol=_CHANGE, atol=_CHANGE)
+def _is_close(first: Centre, other: Centre) -> bool:
+    return np.allclose(first.pooled, other.pooled, rtol=_CHANGE, atol=_CHANGE)
 
 
 def _worths(rows: SlicedRows, weights: FloatArray, n_centres: int) -> list[FloatArray]:
@@ -629,12 +629,12 @@ def lump(rows: SlicedRows, cells: IntArray) -> tuple[SlicedRows, IntArray]:
     kept = keys[first]
     patterns = np.zeros(len(kept), dtype=np.int64)
     patterns[lumps] = right
-    place, cell, count = add_up(rows.place, lumps[rows.cell], rows.count)
+    slice_index, cell, count = add_up(rows.slice_index, lumps[rows.cell], rows.count)
     lumped = SlicedRows(
         n_slices=rows.n_slices,
         row=kept[:, 0],
         prior=sum_by(lumps, rows.prior, size=len(kept)),
-        place=place,
+        slice_index=slice_index,
         cell=cell,
         count=count,
     )

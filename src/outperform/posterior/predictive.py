@@ -53,15 +53,15 @@ def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
     >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n
     500
     """
-    draws = [posterior.of_model(place)[0].predictor() for place in range(len(outcomes.tables))]
+    draws = [posterior.of_model(model)[0].predictor() for model in range(len(outcomes.tables))]
     shares = [table.n / max(outcomes.n, 1) for table in outcomes.tables]
     if outcomes.groups is not None:  # sizes count items, but groups are drawn
         shares = [_n_groups(table) / max(outcomes.n, 1) for table in outcomes.tables]
 
     def draw(generator: np.random.Generator, size: int) -> Outcomes:
         tables = [
-            one(generator, max(1, round(size * share)))
-            for one, share in zip(draws, shares, strict=True)
+            predictor(generator, max(1, round(size * share)))
+            for predictor, share in zip(draws, shares, strict=True)
         ]
         return replace(outcomes, tables=tuple(tables), findings=(), slices=None, _repeated=())
 
@@ -194,7 +194,7 @@ def spread_of(values: FloatArray) -> Spread:
 def _both(a: Spread, b: Spread) -> Spread:
     """Return the spread of a difference, with Satterthwaite's degrees of freedom."""
     # The variance of a mean is at least that of its noise, whatever the observed runs show.
-    q_a, q_b = (max(one.between, one.noise) for one in (a, b))
+    q_a, q_b = (max(spread.between, spread.noise) for spread in (a, b))
     error = q_a**2 / a.degrees + q_b**2 / b.degrees
     return Spread(
         between=a.between + b.between,
@@ -243,8 +243,8 @@ def _normal_within(
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (ndtr((end - centre) / sd) for end in bounds)
         drawn = centre + sd * ndtri(low + levels * (high - low))
-    found: FloatArray = np.where(sd > 0, np.clip(drawn, *bounds), centre)
-    return found
+    values: FloatArray = np.where(sd > 0, np.clip(drawn, *bounds), centre)
+    return values
 
 
 class Reweighted(TablesBase):
@@ -297,8 +297,8 @@ class Reweighted(TablesBase):
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in one true class, which are unchanged."""
-        own, place = self.posterior.of_model(model)
-        return own.row_shapes(place, positive)
+        own, index = self.posterior.of_model(model)
+        return own.row_shapes(index, positive)
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
         """Return the shapes of the two models' joint outcomes in one true class."""
@@ -340,8 +340,8 @@ class ByTruth(TablesBase):
         inner = self.posterior.worker("confusion")
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            seen = _confusions(inner(generator, length))
-            return [_as_needed(by_truth(one, self.inverse), needs) for one in seen]
+            tables = _confusions(inner(generator, length))
+            return [_as_needed(by_truth(table, self.inverse), needs) for table in tables]
 
         return draw
 
@@ -350,16 +350,16 @@ class ByTruth(TablesBase):
         inner = self.posterior.worker("confusion")
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
-            seen = _confusions(inner(generator, length))
-            return [_as_needed(truth_at(one, self.inverse, scale), needs) for one in seen]
+            tables = _confusions(inner(generator, length))
+            return [_as_needed(truth_at(table, self.inverse, scale), needs) for table in tables]
 
         return draw
 
 
 def _confusions(drawn: Sequence[Drawn]) -> Iterator[FloatArray]:
-    for one in drawn:
-        assert not isinstance(one, Sums)  # confusion arrays were requested
-        yield one
+    for table in drawn:
+        assert not isinstance(table, Sums)  # confusion arrays were requested
+        yield table
 
 
 def _as_needed(confusion: FloatArray, needs: Needs) -> Drawn:
@@ -430,14 +430,14 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     array([[0.5667, 0.0444],
            [0.0333, 0.3556]])
     """
-    found: FloatArray = np.einsum("yg,gan->yan", inverse, confusion, optimize=True)
-    every, predicted = np.arange(len(found)), confusion.sum(axis=0)
-    hits = found[every, every]
+    table: FloatArray = np.einsum("yg,gan->yan", inverse, confusion, optimize=True)
+    every, predicted = np.arange(len(table)), confusion.sum(axis=0)
+    hits = table[every, every]
     kept = np.clip(hits, 0.0, predicted)
     rest = predicted - hits
-    found *= np.where(kept == hits, 1.0, _divided(predicted - kept, rest))
-    found[every, every] = kept
-    return found
+    table *= np.where(kept == hits, 1.0, _divided(predicted - kept, rest))
+    table[every, every] = kept
+    return table
 
 
 # Share that remains of a class that label errors explain completely, relative to its gold labels.
@@ -469,18 +469,18 @@ def truth_at(confusion: FloatArray, inverse: FloatArray, scale: Scale) -> FloatA
     >>> there.sum(axis=1).round(4).ravel().tolist()
     [0.9, 0.1]
     """
-    found = by_truth(confusion, inverse)
-    actual = found.sum(axis=1)
-    gone = actual <= _HARDLY_ANY * confusion.sum(axis=1)
-    if gone.any():
-        found = np.where(gone[:, None], _HARDLY_ANY * confusion, found)
-        actual = found.sum(axis=1)
-    every = np.arange(len(found))
-    too_many = found[every, every] > actual
+    table = by_truth(confusion, inverse)
+    actual = table.sum(axis=1)
+    hardly_any = actual <= _HARDLY_ANY * confusion.sum(axis=1)
+    if hardly_any.any():
+        table = np.where(hardly_any[:, None], _HARDLY_ANY * confusion, table)
+        actual = table.sum(axis=1)
+    every = np.arange(len(table))
+    too_many = table[every, every] > actual
     if too_many.any():
-        found = np.where(too_many[:, None], 0.0, found)
-        found[every, every] += np.where(too_many, actual, 0.0)
-    scaled: FloatArray = found * scale(actual)[:, None]
+        table = np.where(too_many[:, None], 0.0, table)
+        table[every, every] += np.where(too_many, actual, 0.0)
+    scaled: FloatArray = table * scale(actual)[:, None]
     return scaled
 
 

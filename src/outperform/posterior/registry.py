@@ -69,15 +69,15 @@ def dirichlet_shapes(prior: PriorLike | None) -> Prior:
     >>> dirichlet_shapes(None).row_shapes(2, 2)[0].ravel().tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    found = get_prior("unit" if prior is None else prior)
-    if found.name == "unit":
+    named = get_prior("unit" if prior is None else prior)
+    if named.name == "unit":
         return Prior(rows=unit_rows(2))
-    if found.shapes is None:
+    if named.shapes is None:
         raise UsageError(
-            f"prior {found.name!r} has no concentration for every cell; use 'unit', 'uniform', "
+            f"prior {named.name!r} has no concentration for every cell; use 'unit', 'uniform', "
             "'jeffreys' or custom concentrations"
         )
-    return found.shapes
+    return named.shapes
 
 
 def _refuse_own(outcomes: Outcomes) -> Tables:

@@ -128,8 +128,8 @@ class SlicesPosterior:
             n_shared += 2 * min(1.0, most_of[self.answers.n_grid :].sum())
             most = min(_LONGEST // self._longest_row, int(_MOST_SHARED / (n_shared * confusions)))
         n_pieces = -(-n_draws // max(100, most))
-        return [(place + 1) * n_draws // n_pieces - place * n_draws // n_pieces
-                for place in range(n_pieces)]  # fmt: skip
+        return [(piece + 1) * n_draws // n_pieces - piece * n_draws // n_pieces
+                for piece in range(n_pieces)]  # fmt: skip
 
     @property
     def _longest_row(self) -> int:
@@ -149,12 +149,12 @@ class SlicesPosterior:
         seed: np.random.SeedSequence,
         n_draws: int,
         *,
-        places: IntArray,
+        slices: IntArray,
         n_jobs: int | None = None,
     ) -> Callable[[], Worker]:
         """Draw the parts that these slices share, and return a factory of workers that use them."""
         if self.shares:
-            shared = self.draw_shared(seed, n_draws, places=places, n_jobs=n_jobs)
+            shared = self.draw_shared(seed, n_draws, slices=slices, n_jobs=n_jobs)
             return lambda: self.adding_worker(needs, shared)
         whole = self.draw_whole(seed, n_draws)
         return lambda: self.worker(needs, whole)
@@ -164,7 +164,7 @@ class SlicesPosterior:
         seed: np.random.SeedSequence,
         n_draws: int,
         *,
-        places: IntArray,
+        slices: IntArray,
         n_jobs: int | None = None,
     ) -> SharedDraws:
         """Draw, once, the parts of the prior and of each centre and κ that these slices use.
@@ -178,10 +178,10 @@ class SlicesPosterior:
         kept = learned.kept(learned.pooled)
         shapes = kept[:, rows.row] * np.repeat(learned.pooled, len(KAPPAS), axis=0)
         shapes[LIKE_WHOLE :: len(KAPPAS)] += rows.prior
-        most = learned.weights[places, : learned.n_grid].max(axis=0)
+        most = learned.weights[slices, : learned.n_grid].max(axis=0)
         lengths = np.where(most > 0, np.minimum(most * n_draws + 2, n_draws), 0).astype(np.int64)
         answers = [np.empty((n, size, 2 * size)) for n in (n_draws, *lengths.tolist())]
-        tilts = float(learned.weights[places, learned.n_grid :].sum(axis=1).max(initial=0.0))
+        tilts = float(learned.weights[slices, learned.n_grid :].sum(axis=1).max(initial=0.0))
         n_tilted = min(int(tilts * n_draws) + 2, n_draws) if tilts > 0 else 0
         tilted = PatternSums.empty(n_tilted, size)
         tasks = [
@@ -199,7 +199,10 @@ class SlicesPosterior:
                     tilted.fill_row(
                         row,
                         self.cells[inside, 1:],
-                        (draw_gammas(generator, one, n_tilted) for one in learned.whole[inside]),
+                        (
+                            draw_gammas(generator, shape, n_tilted)
+                            for shape in learned.whole[inside]
+                        ),
                     )
                     continue
                 row, of_cells, out = tasks[block]
@@ -221,7 +224,7 @@ class SlicesPosterior:
             n_jobs=n_jobs,
         )
         prior, *grid = map(PairSums.of, answers)
-        pooled = [PairSums.of_cells(self.cells, one, n_classes=size) for one in learned.pooled]
+        pooled = [PairSums.of_cells(self.cells, pool, n_classes=size) for pool in learned.pooled]
         classes = _draw_whole(self.prevalence, seed, n_draws)
         return SharedDraws(classes, prior, grid, pooled, kept, tilted)
 
@@ -235,30 +238,30 @@ class SlicesPosterior:
         n_grid = self.answers.n_grid
         buffers: dict[int, _Buffers] = {}
 
-        def draw(generator: np.random.Generator, places: slice, n_draws: int) -> list[Drawn]:
+        def draw(generator: np.random.Generator, chosen: slice, n_draws: int) -> list[Drawn]:
             if n_draws not in buffers:
                 size = (1, n_draws)
                 buffers[n_draws] = _Buffers.of(self._longest_row, self.n_classes, size, needs)
             weights, classes, scale, sums = buffers[n_draws]
-            _fill_classes(generator, self.prevalence, places, classes, scale, shared.classes)
+            _fill_classes(generator, self.prevalence, chosen, classes, scale, shared.classes)
             scale[...] = sums[...] = 0.0
-            stops: list[int] = _allot(generator, self.answers.weights[places], n_draws)[0].tolist()
+            stops: list[int] = _allot(generator, self.answers.weights[chosen], n_draws)[0].tolist()
             parts = [
                 (on_grid, slice(*ends))
                 for on_grid, ends in enumerate(pairwise([0, *stops[:n_grid]]))
                 if ends[0] < ends[1]
             ]
             tilted = slice(stops[n_grid - 1], n_draws)
-            own = own_part(self.answers, places.start, [one for one, _ in parts], shared.kept)
-            taken = [
+            own = own_part(self.answers, chosen.start, [index for index, _ in parts], shared.kept)
+            ranges = [
                 (inside, factors[:, None], gammas)
                 for (on_grid, inside), growth in zip(parts, own.growth, strict=True)
                 for factors, gammas in shared.take(on_grid, inside, growth * ~own.apart)
             ]
-            for inside, factors, gammas in taken:
+            for inside, factors, gammas in ranges:
                 scale[:, 0, inside] += factors * gammas.rows
             whole = shared.tilted.cut(slice(0, tilted.stop - tilted.start))
-            tilts = self._tilts(generator, places.start, stops, whole.rows, classes[:, 0, tilted])
+            tilts = self._tilts(generator, chosen.start, stops, whole.rows, classes[:, 0, tilted])
             scale[:, 0, tilted] += np.einsum("prd,pd->rd", whole.rows, tilts)
             adds = [
                 inside.stop
@@ -286,7 +289,7 @@ class SlicesPosterior:
                         classes,
                         sums[model][..., until],
                     )
-            for inside, factors, gammas in taken:
+            for inside, factors, gammas in ranges:
                 add(gammas, factors * scale[:, 0, inside], sums[:, :, :, 0, inside])
             if tilts.size:
                 of_rows = tilts[:, None] * scale[:, 0, tilted]
@@ -306,23 +309,23 @@ class SlicesPosterior:
         read = _margins if needs == "margins" else _confusion
         buffers: dict[tuple[int, int], _Buffers] = {}
 
-        def draw(generator: np.random.Generator, places: slice, n_draws: int) -> list[Drawn]:
-            size = (places.stop - places.start, n_draws)
+        def draw(generator: np.random.Generator, chosen: slice, n_draws: int) -> list[Drawn]:
+            size = (chosen.stop - chosen.start, n_draws)
             if size not in buffers:
                 buffers.clear()
                 buffers[size] = _Buffers.of(len(truth), self.n_classes, size, needs)
             weights, classes, scale, sums = buffers[size]
-            stops = _fill_slices(generator, self.answers, places, weights, whole)
-            _fill_classes(generator, self.prevalence, places, classes, scale)
-            for place, ends in enumerate(stops.tolist()):
+            stops = _fill_slices(generator, self.answers, chosen, weights, whole)
+            _fill_classes(generator, self.prevalence, chosen, classes, scale)
+            for number, ends in enumerate(stops.tolist()):
                 inside = slice(ends[self.answers.n_grid - 1], n_draws)
                 if inside.start < n_draws:
                     self._tilt(
                         generator,
-                        places.start + place,
+                        chosen.start + number,
                         ends,
-                        weights[:, place, inside],
-                        classes[:, place, inside],
+                        weights[:, number, inside],
+                        classes[:, number, inside],
                     )
             scale[...] = 0.0
             for row, gammas in zip(truth, weights, strict=True):
@@ -341,7 +344,7 @@ class SlicesPosterior:
     def _tilt(
         self,
         generator: np.random.Generator,
-        place: int,
+        index: int,
         stops: list[int],
         weights: FloatArray,
         classes: FloatArray,
@@ -353,14 +356,14 @@ class SlicesPosterior:
         rows = np.zeros((N_PATTERNS, self.n_classes, weights.shape[1]))
         for pattern, row, gammas in zip(patterns, self.cells[:, 0].tolist(), weights, strict=True):
             rows[pattern, row] += gammas
-        tilts = self._tilts(generator, place, stops, rows, classes)
+        tilts = self._tilts(generator, index, stops, rows, classes)
         for pattern, gammas in zip(patterns, weights, strict=True):
             gammas *= tilts[pattern]
 
     def _tilts(
         self,
         generator: np.random.Generator,
-        place: int,
+        index: int,
         stops: list[int],
         rows: FloatArray,
         classes: FloatArray,
@@ -374,7 +377,7 @@ class SlicesPosterior:
             return np.ones((N_PATTERNS, n_draws))
         lengths = np.diff(stops[self.answers.n_grid - 1 :])
         # Draws are ordered by κ, like the shared draws.
-        shares = tilt.draw_shares(generator, place, lengths)
+        shares = tilt.draw_shares(generator, index, lengths)
         return tilt_factors(rows / rows.sum(axis=0), classes, shares)
 
 
@@ -413,7 +416,7 @@ def _draw_whole(learned: Shrinkage, seed: np.random.SeedSequence, n_draws: int) 
 def _fill_slices(
     generator: np.random.Generator,
     learned: Shrinkage,
-    places: slice,
+    chosen: slice,
     out: FloatArray,
     whole: FloatArray | None = None,
 ) -> IntArray:
@@ -422,10 +425,10 @@ def _fill_slices(
     Return the end index of the draws for each κ. The draws of a tilt come last and are overall
     gammas.
     """
-    shapes = learned.shapes(places)
-    stops = _allot(generator, learned.weights[places], out.shape[2])
+    shapes = learned.shapes(chosen)
+    stops = _allot(generator, learned.weights[chosen], out.shape[2])
     added, shares = _additions(learned, shapes)
-    for place, (ends, of_kappas) in enumerate(zip(stops.tolist(), shapes, strict=True)):
+    for row, (ends, of_kappas) in enumerate(zip(stops.tolist(), shapes, strict=True)):
         start = 0
         last = ends[learned.n_grid - 1]
         wholes = [(LIKE_WHOLE, out.shape[2])] if last < out.shape[2] else []
@@ -433,11 +436,11 @@ def _fill_slices(
             of_cells = of_kappas[kappa]
             if stop <= start:
                 continue
-            if whole is not None and kappa == LIKE_WHOLE and shares[place]:
-                np.add(whole[:, start:stop], added[place], out=out[:, place, start:stop])
+            if whole is not None and kappa == LIKE_WHOLE and shares[row]:
+                np.add(whole[:, start:stop], added[row], out=out[:, row, start:stop])
             else:
                 for cell, shape in enumerate(of_cells.tolist()):
-                    fill_gammas(generator, shape, out[cell, place, start:stop])
+                    fill_gammas(generator, shape, out[cell, row, start:stop])
             start = stop
     return stops
 
@@ -445,14 +448,14 @@ def _fill_slices(
 def _fill_classes(
     generator: np.random.Generator,
     prevalence: Shrinkage,
-    places: slice,
+    chosen: slice,
     classes: FloatArray,
     buffer: FloatArray,
     whole: FloatArray | None = None,
 ) -> None:
     """Fill ``(n_classes, n_slices, n_draws)`` with class shares."""
     # Draws are ordered by κ, and the two values of κ are paired at random.
-    _fill_slices(generator, prevalence, places, buffer, whole)
+    _fill_slices(generator, prevalence, chosen, buffer, whole)
     order = generator.permutation(classes.shape[2])
     np.take(buffer, order, axis=2, out=classes)
     classes /= classes.sum(axis=0)
@@ -569,13 +572,13 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
     size = int(max(cells.max(), codes.max())) + 1
     powers = size ** np.arange(cells.shape[1] - 1, -1, -1, dtype=np.int64)
     order = cells @ powers
-    place, cell, count = add_up(
+    slice_index, cell, count = add_up(
         slices.table.cells[:, 0],
         np.searchsorted(order, codes @ powers),
         slices.table.counts.astype(np.float64),
     )
     return SlicedRows(
-        n_slices=len(slices), row=row, prior=prior, place=place, cell=cell, count=count
+        n_slices=len(slices), row=row, prior=prior, slice_index=slice_index, cell=cell, count=count
     )
 
 
@@ -591,8 +594,8 @@ def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArr
     groups = slices.table.groups
     if groups is None:
         return own
-    places = slices.table.cells[groups.cell, 0]
-    pairs = distinct_rows(np.stack([groups.pattern, places], axis=1))
+    slice_codes = slices.table.cells[groups.cell, 0]
+    pairs = distinct_rows(np.stack([groups.pattern, slice_codes], axis=1))
     if len(pairs.first) == len(groups.repeats):
         return own  # each pattern occurs in only one slice
     size = n_codes(outcomes)

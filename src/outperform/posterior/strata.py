@@ -53,14 +53,14 @@ class WeighedRows(NamedTuple):
         return counts
 
     def draw(
-        self, generator: np.random.Generator, places: IntArray, shapes: FloatArray, size: int
+        self, generator: np.random.Generator, positions: IntArray, shapes: FloatArray, size: int
     ) -> FloatArray:
         """Draw a gamma for every row, weight it and sum by index, ``(size, length)``."""
         gammas = draw_gammas(generator, shapes) * self.weights[:, None]
         sums: FloatArray = np.zeros((size, shapes.shape[1]))
-        if len(places):
-            order = np.argsort(places, kind="stable")
-            known, starts = np.unique(places[order], return_index=True)
+        if len(positions):
+            order = np.argsort(positions, kind="stable")
+            known, starts = np.unique(positions[order], return_index=True)
             sums[known] = np.add.reduceat(gammas[order], starts, axis=0)
         return sums
 
@@ -208,9 +208,9 @@ class Stratified(TablesBase):
             generator, self._shapes(generator, length), (*self.counts.shape, length)
         )
         if self.weighed is not None:
-            places = self.weighed.stratum * self.counts.shape[1] + self.weighed.outcome
+            positions = self.weighed.stratum * self.counts.shape[1] + self.weighed.outcome
             shapes = np.repeat(self.weighed.counts[:, None], length, axis=1)
-            sums = self.weighed.draw(generator, places, shapes, self.counts.size)
+            sums = self.weighed.draw(generator, positions, shapes, self.counts.size)
             weights += sums.reshape(weights.shape)
         normalise(weights, sizes, axis=1)
         return sizes, weights.reshape(-1, length)
@@ -258,7 +258,7 @@ class Pattern(NamedTuple):
 
 
 def learned_patterns(
-    said: IntArray, sizes: FloatArray, labelled: FloatArray, rows: WeighedRows | None = None
+    ratings: IntArray, sizes: FloatArray, labelled: FloatArray, rows: WeighedRows | None = None
 ) -> tuple[Pattern, ...]:
     """Group strata by their pattern of agreement, regardless of class.
 
@@ -279,12 +279,12 @@ def learned_patterns(
         The same labels with their weights if they were drawn with known probabilities.
     """
     n_classes = labelled.shape[1]
-    overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
-    codes, found = agreement_patterns(said), []
+    overall = np.bincount(ratings[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
+    codes, patterns = agreement_patterns(ratings), []
     for code in range(codes.max() + 1):
         strata = np.flatnonzero(codes == code)
-        first = said[strata[0]].tolist()
-        named = said[strata][:, [first.index(one) for one in dict.fromkeys(first)]]
+        first = ratings[strata[0]].tolist()
+        named = ratings[strata][:, [first.index(code) for code in dict.fromkeys(first)]]
         spread = np.eye(n_classes)[named]
         left = np.where(spread.sum(axis=1) > 0, 0.0, overall)
         if named.shape[1] < n_classes:
@@ -294,16 +294,16 @@ def learned_patterns(
         own = None
         if rows is not None:
             here = np.isin(rows.stratum, strata)
-            place = np.searchsorted(strata, rows.stratum[here])
-            outcome = (spread[place, :, rows.outcome[here]] > 0).argmax(axis=1)
-            own = WeighedRows(place, outcome, rows.counts[here], rows.weights[here])
+            index = np.searchsorted(strata, rows.stratum[here])
+            outcome = (spread[index, :, rows.outcome[here]] > 0).argmax(axis=1)
+            own = WeighedRows(index, outcome, rows.counts[here], rows.weights[here])
             counts = own.effective(*counts.shape)
         # As for two classes, the mass is one item, and the judge is expected to be right three
         # times out of four.
         shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
         shapes[0] = _AGREE
-        found.append(Pattern(strata, spread, Shares(counts, shapes=shapes, rows=own)))
-    return tuple(found)
+        patterns.append(Pattern(strata, spread, Shares(counts, shapes=shapes, rows=own)))
+    return tuple(patterns)
 
 
 def _refuse_size(n_strata: int, n_classes: int, what: str) -> None:
@@ -390,8 +390,8 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
     prior: FloatArray
     if outcomes.kind == "correct":  # people may differ from the judge on each model separately
         verdicts = np.array(list(product((0, 1), repeat=strata.shape[1] - 1)), dtype=np.int64)
-        told = np.column_stack([np.ones(len(verdicts), dtype=np.int64), verdicts])
-        cells = np.broadcast_to(told, (len(strata), *told.shape))
+        answers = np.column_stack([np.ones(len(verdicts), dtype=np.int64), verdicts])
+        cells = np.broadcast_to(answers, (len(strata), *answers.shape))
         agree = (verdicts == strata[:, None, 1:]).astype(np.float64)
         shares = np.where(agree > 0, _AGREE, 1.0 - _AGREE).prod(axis=2)
         # More models mean more strata, but not more prior knowledge.
@@ -402,9 +402,9 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
         prior = np.where(cells[:, :, 0] == strata[:, :1], _AGREE, 1.0 - _AGREE)
     counts = np.zeros(cells.shape[:2])
     if len(judged.both.cells):
-        told = (cells[judged.stratum] == judged.human[:, None, :]).all(axis=2)
+        answers = (cells[judged.stratum] == judged.human[:, None, :]).all(axis=2)
         people = judged.both.counts.astype(np.float64)
-        np.add.at(counts, (judged.stratum, told.argmax(axis=1)), people)
+        np.add.at(counts, (judged.stratum, answers.argmax(axis=1)), people)
     weighed = _weighed(judged, cells, by_pattern=False)
     patterns: tuple[Pattern, ...] = ()
     if outcomes.kind != "correct" and n_classes > 2:
@@ -438,7 +438,7 @@ def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRow
         return None
     width = strata.shape[1]
     stratum = place_rows(chances.cells[:, :width].T, strata)
-    told = (cells[stratum] == chances.cells[:, None, width:]).all(axis=2)
+    matches = (cells[stratum] == chances.cells[:, None, width:]).all(axis=2)
     counts = chances.counts.astype(np.float64)
     group = agreement_patterns(strata) if by_pattern else np.arange(len(strata))
     if chances.expected is None:
@@ -448,7 +448,9 @@ def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRow
         top = np.bincount(group, judged.counts.astype(np.float64), minlength=len(strata))
         bottom = np.bincount(group, chances.expected, minlength=len(strata))
     mean = np.divide(top, bottom, out=np.ones_like(top), where=bottom > 0)
-    return WeighedRows(stratum, told.argmax(axis=1), counts, chances.weights / mean[group[stratum]])
+    return WeighedRows(
+        stratum, matches.argmax(axis=1), counts, chances.weights / mean[group[stratum]]
+    )
 
 
 def strata(outcomes: Outcomes) -> Stratified:

@@ -97,8 +97,8 @@ class Margins:
         from scipy.sparse import csr_array
 
         self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
-        truth, places = cells[:, 0], np.arange(len(cells))
-        rows, columns = [truth], [places]
+        truth, cell_index = cells[:, 0], np.arange(len(cells))
+        rows, columns = [truth], [cell_index]
         for model in range(self.n_models):
             predicted = cells[:, 1 + model]
             right = np.flatnonzero(predicted == truth)
@@ -106,7 +106,7 @@ class Margins:
                 self._offset(model) + truth[right],
                 self._offset(model) + n_classes + predicted,
             ]
-            columns += [right, places]
+            columns += [right, cell_index]
         row, column = np.concatenate(rows), np.concatenate(columns)
         shape = ((1 + 2 * self.n_models) * n_classes, len(cells))
         self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
@@ -124,14 +124,14 @@ class Margins:
         n_classes, length = masses.shape[1:]
         sums[:n_classes] += masses.sum(axis=0)
         draws = np.arange(length)
-        places = np.empty(masses.shape, dtype=np.int64)
+        indices = np.empty(masses.shape, dtype=np.int64)
         for model, ticket in enumerate(tickets):
             start = self._offset(model)
             hits = sums[start : start + n_classes]
-            _read_tickets(ticket, n_classes, scale=length, out=places)
+            _read_tickets(ticket, n_classes, scale=length, out=indices)
             hits += np.einsum("stn,stn->tn", masses, ticket < n_classes - 1)
-            places += draws
-            predicted = np.bincount(places.ravel(), masses.ravel(), minlength=n_classes * length)
+            indices += draws
+            predicted = np.bincount(indices.ravel(), masses.ravel(), minlength=n_classes * length)
             sums[start + n_classes : start + 2 * n_classes] += predicted.reshape(n_classes, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
@@ -175,7 +175,7 @@ class Errors(Margins):
         n_classes, length = masses.shape[1:]
         sums[:n_classes] += masses.sum(axis=0)
         draws = np.arange(length)
-        places = np.empty(masses.shape, dtype=np.int64)
+        indices = np.empty(masses.shape, dtype=np.int64)
         # A single look-up for all true classes: the offset of each class in the full table.
         known = _ticket_classes(n_classes).ravel() * length if n_classes <= _TABULATED else None
         firsts = (np.arange(n_classes) * 2 * (n_classes - 1))[:, None]
@@ -184,23 +184,23 @@ class Errors(Margins):
             wrong = masses * (ticket >= n_classes - 1)
             sums[start : start + n_classes] += wrong.sum(axis=0)
             if known is None:
-                _read_tickets(ticket, n_classes, scale=length, out=places)
+                _read_tickets(ticket, n_classes, scale=length, out=indices)
             else:
-                np.take(known, ticket + firsts, out=places, mode="clip")
-            places += draws
-            spurious = np.bincount(places.ravel(), wrong.ravel(), minlength=n_classes * length)
+                np.take(known, ticket + firsts, out=indices, mode="clip")
+            indices += draws
+            spurious = np.bincount(indices.ravel(), wrong.ravel(), minlength=n_classes * length)
             sums[start + n_classes : start + 2 * n_classes] += spurious.reshape(n_classes, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
         """Return the sums needed for each model."""
         n_classes = self.n_classes
         actual = sums[:n_classes]
-        found: list[Drawn] = []
+        tables: list[Drawn] = []
         for start in map(self._offset, range(self.n_models)):
             missed, spurious = sums[start : start + 2 * n_classes].reshape(2, n_classes, -1)
             hits = np.maximum(actual - missed, 0.0)
-            found.append(Sums(hits=hits, actual=actual, predicted=hits + spurious))
-        return found
+            tables.append(Sums(hits=hits, actual=actual, predicted=hits + spurious))
+        return tables
 
 
 class Confusions:
@@ -216,7 +216,7 @@ class Confusions:
             )
         self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
         self.ticket_classes = _ticket_classes(n_classes)
-        truth, places = cells[:, 0], np.arange(len(cells))
+        truth, cell_index = cells[:, 0], np.arange(len(cells))
         rows = [
             model * n_classes**2 + truth * n_classes + cells[:, 1 + model]
             for model in range(self.n_models)
@@ -224,7 +224,7 @@ class Confusions:
         shape = (self.n_models * n_classes**2, len(cells))
         entries = (
             np.ones(len(cells) * self.n_models),
-            (np.concatenate(rows), np.tile(places, self.n_models)),
+            (np.concatenate(rows), np.tile(cell_index, self.n_models)),
         )
         self.matrix = csr_array(entries, shape=shape)
 
@@ -239,8 +239,8 @@ class Confusions:
         truth = np.arange(n_classes)[:, None]
         for model, ticket in enumerate(tickets):
             cell = truth * n_classes + self.ticket_classes[truth, ticket]
-            place = cell * length + np.arange(length)
-            added = np.bincount(place.ravel(), masses.ravel(), minlength=n_classes**2 * length)
+            index = cell * length + np.arange(length)
+            added = np.bincount(index.ravel(), masses.ravel(), minlength=n_classes**2 * length)
             sums[model * n_classes**2 : (model + 1) * n_classes**2] += added.reshape(-1, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
@@ -257,9 +257,9 @@ class RowSums:
         from scipy.sparse import csr_array
 
         self.truth = cells[:, 0]
-        places = np.arange(len(cells))
+        cell_index = np.arange(len(cells))
         shape = (n_classes, len(cells))
-        self.matrix = csr_array((np.ones(len(cells)), (self.truth, places)), shape=shape)
+        self.matrix = csr_array((np.ones(len(cells)), (self.truth, cell_index)), shape=shape)
 
     def of_cells(self, weights: FloatArray) -> FloatArray:
         """Return the sum for each true class, ``(n_classes, n_draws)``."""
@@ -295,7 +295,7 @@ class LinearWeights(TablesBase):
         Cells, ``(n_cells, 1 + n_models)``.
     shapes
         Gamma shape of each unit.
-    held
+    matrix
         Count or weight of each cell in each unit, ``(n_cells, n_units)``; None if the units are the
         cells.
     """
@@ -309,14 +309,14 @@ class LinearWeights(TablesBase):
         *,
         cells: IntArray,
         shapes: FloatArray,
-        held: csr_array | None = None,
+        matrix: csr_array | None = None,
     ) -> None:
         self.n_models, self.n_classes = len(outcomes.models), outcomes.n_classes
         self.n_codes, self.outcomes = n_codes(outcomes), outcomes
         order = np.argsort(shapes, kind="stable")
         self.shapes = shapes[order]
-        self.held = None if held is None else held[:, order]
-        self.cells = cells if held is not None else cells[order]
+        self.matrix = None if matrix is None else matrix[:, order]
+        self.cells = cells if matrix is not None else cells[order]
 
     @property
     def n_gammas(self) -> int:
@@ -326,14 +326,14 @@ class LinearWeights(TablesBase):
     @property
     def _spread(self) -> float:
         """Ratio of the largest to the smallest unit weight."""
-        if self.held is None or not self.held.nnz:
+        if self.matrix is None or not self.matrix.nnz:
             return 1.0
-        return float(self.held.data.max() / self.held.data.min())
+        return float(self.matrix.data.max() / self.matrix.data.min())
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
         tally = self.tally(needs)
-        matrix = tally.matrix if self.held is None else (tally.matrix @ self.held).tocsr()
+        matrix = tally.matrix if self.matrix is None else (tally.matrix @ self.matrix).tocsr()
         add_up = gamma_sums(
             self.shapes, lambda gammas: matrix @ gammas, n_models=self.n_models, df=self.df
         )
@@ -356,13 +356,13 @@ class LinearWeights(TablesBase):
             gammas = np.empty((self.shapes.size, length))
             factors = None if self.df is None else spread_factors(generator, self.df, length)
             fill_rows(generator, self.shapes, gammas, factors)
-            return gammas if self.held is None else self.held @ gammas
+            return gammas if self.matrix is None else self.matrix @ gammas
 
         return draw
 
     def predictor(self) -> NewTable:
         """Return a function that draws items from the cells, or draws entire groups."""
-        if self.held is None:
+        if self.matrix is None:
             return cell_predictor(self)
         table = self.outcomes.tables[0]
         groups = table.groups
@@ -377,7 +377,7 @@ class LinearWeights(TablesBase):
                 counts = np.zeros(len(table.cells), dtype=np.int64)
                 np.add.at(counts, groups.cell, repeats[groups.pattern])
             else:
-                counts = drawn.held(n_cells=len(table.cells)).astype(np.int64)
+                counts = drawn.amounts(n_cells=len(table.cells)).astype(np.int64)
             return Table(table.cells, counts, drawn)
 
         return draw
@@ -436,9 +436,9 @@ class DirichletCells(LinearWeights):
         inside: BoolArray = actual == truth
         return Shapes(
             *(
-                float(self.shapes[inside & one & two].sum())
-                for one in (found_a, ~found_a)
-                for two in (found_b, ~found_b)
+                float(self.shapes[inside & in_a & in_b].sum())
+                for in_a in (found_a, ~found_a)
+                for in_b in (found_b, ~found_b)
             )
         )
 

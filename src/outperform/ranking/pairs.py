@@ -162,9 +162,9 @@ def ask_two(
 ) -> tuple[LabelSpec, Answer]:
     """Compare two models of a ranking as :func:`compare` does, with the same draws."""
     assert isinstance(spec, LabelSpec)
-    two = again(spec, spec.data.select(list(names)))
-    (answered,) = engine.answer([two], Sampling(n_draws, seed, n_jobs))
-    return two, answered
+    pair_spec = again(spec, spec.data.select(list(names)))
+    (answered,) = engine.answer([pair_spec], Sampling(n_draws, seed, n_jobs))
+    return pair_spec, answered
 
 
 def close_pairs_alone(
@@ -188,9 +188,9 @@ def close_pairs_alone(
         pair = matrix[i][j]
         if pair is None or margin(pair.hdi, rope)[0] > _CLOSE * pair.hdi.width:
             continue
-        two, answered = ask_two(spec, pair.names, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        pair_spec, answered = ask_two(spec, pair.names, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         matrix[i][j], matrix[j][i] = _both_ways(
-            two, answered.values, two.observed, rope, prob, (0, 1)
+            pair_spec, answered.values, pair_spec.observed, rope, prob, (0, 1)
         )
         separate.add(frozenset(pair.names))
     return tuple(map(tuple, matrix)), frozenset(separate)

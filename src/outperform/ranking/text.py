@@ -84,15 +84,15 @@ def ranking_table(facts: Facts) -> Table:
         Column(key="tied", write=lambda value: "yes" if value else "no"),
         text_column("decision", "against the leader"),
     )
-    rows = tuple(_row(place, model) for place, model in enumerate(facts["models"], start=1))
+    rows = tuple(_row(rank, model) for rank, model in enumerate(facts["models"], start=1))
     return Table(columns, rows, title=_caption(facts))
 
 
-def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
+def _row(rank: int, model: Mapping[str, Any]) -> dict[str, Any]:
     keys = ("observed", "mean", "sd", "p_best", "p_practically_best", "expected_rank", "regret")
     decision = model["decision"]
     return {
-        "place": place,
+        "place": rank,
         "model": str(model["name"]),
         **{key: model[key] for key in keys},
         "raw_mean": model["raw"]["mean"],
@@ -370,7 +370,7 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     table = brief(
         replace(full, rows=full.rows[:top]),
         ["hdi" if key == "hdi_low" else key for key in _IN_TEXT if key != "hdi_high"],
-        places=max(numbers.decimals(model["sd"], least=2) for model in models),
+        decimals=max(numbers.decimals(model["sd"], least=2) for model in models),
         of=_PLACES,
         hdi=f"{numbers.percent(facts['hdi_prob'])} HDI",
         headings=_SHORT,
@@ -440,19 +440,19 @@ def _explained(facts: Facts) -> tuple[str, ...]:
 def _matrix(facts: Facts) -> Table:
     """Return the decisions on row − column, with models numbered by their position."""
     names = [for_text(name) for name in facts["names"]]
-    places = [str(place) for place in range(1, len(names) + 1)]
+    ranks = [str(rank) for rank in range(1, len(names) + 1)]
     columns = (
         count_column("place", "#"),
         text_column("model", "row − column"),
-        *(text_column(f"at {place}", place) for place in places),
+        *(text_column(f"at {rank}", rank) for rank in ranks),
     )
     rows = tuple(
         {
-            "place": int(place),
+            "place": int(rank),
             "model": name,
-            **{f"at {other}": cell or "·" for other, cell in zip(places, row, strict=True)},
+            **{f"at {other}": cell or "·" for other, cell in zip(ranks, row, strict=True)},
         }
-        for place, name, row in zip(places, names, facts["decisions"], strict=True)
+        for rank, name, row in zip(ranks, names, facts["decisions"], strict=True)
     )
     return Table(columns, rows)
 

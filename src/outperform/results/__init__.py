@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
+    from outperform.diagnosis.result import ClassCount, ColumnFacts, Diagnosis, Suggestion
     from outperform.gates.ledger import Entry
     from outperform.gates.levels import Level
     from outperform.gates.result import AnchorCheck, Check, Contrast, Gate, Guard, LevelCheck
@@ -69,12 +70,15 @@ _HOMES = {
     "ComparisonDisplay": "comparison.estimators",
     "ComparisonTable": "comparison.result",
     "Correlation": "inference.folds",
+    "ClassCount": "diagnosis.result",
+    "ColumnFacts": "diagnosis.result",
     "Coverage": "comparison.coverage",
     "CrossDetails": "crossval.cross",
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.details",
     "Design": "noise.design",
+    "Diagnosis": "diagnosis.result",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
@@ -116,6 +120,7 @@ _HOMES = {
     "SliceRow": "slices.summary",
     "Stop": "monitor.result",
     "Stratum": "planning.result",
+    "Suggestion": "diagnosis.result",
     "Summary": "inference.summary",
     "SuiteComparison": "suite.result",
     "SuiteModel": "suite.result",
@@ -133,6 +138,8 @@ __all__ = [
     "BayesFactor",
     "Chain",
     "Check",
+    "ClassCount",
+    "ColumnFacts",
     "ComparisonDisplay",
     "ComparisonTable",
     "Contrast",
@@ -143,6 +150,7 @@ __all__ = [
     "CurveStep",
     "DatasetDifference",
     "Design",
+    "Diagnosis",
     "Difference",
     "Entry",
     "Estimate",
@@ -185,6 +193,7 @@ __all__ = [
     "SliceRow",
     "Stop",
     "Stratum",
+    "Suggestion",
     "SuiteComparison",
     "SuiteModel",
     "SuiteRanking",

@@ -125,8 +125,8 @@ def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Documen
     ordered = replace(full, rows=tuple(full.rows[index] for index in order))
     described = caption(what, comparisons)
     table = joined_hdi(ordered, aligned=False).only([what, *_IN_CARD])
-    places = max(numbers.decimals(comparison.sd, least=2) for comparison in comparisons)
-    short = with_places(full, _PLACES, places)
+    n_decimals = max(numbers.decimals(comparison.sd, least=2) for comparison in comparisons)
+    short = with_places(full, _PLACES, n_decimals)
     brief, verbose = (
         joined_hdi(
             compact_table(short, [what, *keys]), heading=f"{100 * comparisons[0].hdi.prob:g}% HDI"

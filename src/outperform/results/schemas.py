@@ -14,6 +14,7 @@ Kind = Literal[
     "coverage",
     "curve",
     "design",
+    "diagnosis",
     "estimate",
     "fragility",
     "front",

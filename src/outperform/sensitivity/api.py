@@ -213,9 +213,9 @@ def _ask_named(comparison: Comparable, choice: Choice, name: str) -> tuple[Spec,
         raise type(error)(f"prior {name!r}: {error}") from error
 
 
-def _refuse_twice(names: Iterable[str], taken: Sequence[str]) -> None:
+def _refuse_twice(names: Iterable[str], used: Sequence[str]) -> None:
     for name in names:
-        if name in taken:
+        if name in used:
             raise UsageError(f"another prior is already named {name!r}; choose a different name")
 
 

@@ -247,7 +247,7 @@ def _read(
     if isinstance(a, str) and isinstance(b, str):
         if a == b:
             raise UsageError(f"a and b must be names of two models; got {a!r} twice")
-        if not (by is None or isinstance(by, str) or all(isinstance(one, str) for one in by)):
+        if not (by is None or isinstance(by, str) or all(isinstance(column, str) for column in by)):
             raise UsageError(
                 f"with a frame or file, {param('by=')} must be names of its columns, e.g. "
                 f"{param('by=', 'country')}"

@@ -209,7 +209,7 @@ def _draw_blocks(
     posterior: SlicesPosterior,
     spec: LabelSpec,
     use: Callable[[slice, FloatArray], None],
-    places: IntArray,
+    positions: IntArray,
     n_draws: int,
     seed: SeedSequence,
     *,
@@ -218,13 +218,13 @@ def _draw_blocks(
 ) -> None:
     """Draw A − B in these slices, and yield the draws ``(n_slices, n_draws)`` in blocks."""
     needs = spec.measured.needs
-    make_worker = posterior.sharing(needs, seed, n_draws, places=places, n_jobs=n_jobs)
+    make_worker = posterior.sharing(needs, seed, n_draws, slices=positions, n_jobs=n_jobs)
 
     def work(blocks: Blocks) -> None:
         worker = make_worker()
         for generator, block in blocks:
-            inside = slice(block * length, min((block + 1) * length, len(places)))
-            first, last = places[inside][[0, -1]].tolist()
+            inside = slice(block * length, min((block + 1) * length, len(positions)))
+            first, last = positions[inside][[0, -1]].tolist()
             drawn = worker(generator, slice(first, last + 1), n_draws)
             values = np.empty((2, last + 1 - first, n_draws))
             measure(drawn, [spec], values)
@@ -232,8 +232,8 @@ def _draw_blocks(
 
     spread_blocks(
         work,
-        n_blocks=-(-len(places) // length),
-        n_gammas=posterior.n_gammas * n_draws * len(places),
+        n_blocks=-(-len(positions) // length),
+        n_gammas=posterior.n_gammas * n_draws * len(positions),
         seed=seed,
         n_jobs=n_jobs,
     )

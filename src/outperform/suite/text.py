@@ -117,10 +117,10 @@ def comparison_document(facts: Facts, draws: FloatArray) -> Document:
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
     new, text = facts["new_tasks"], f"On these tasks: {after_colon(headline(facts, limit=_LIMIT))}"
     rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
-    places = max(numbers.decimals(row["sd"], least=2) for row in (facts, *facts["tasks"]))
+    n_decimals = max(numbers.decimals(row["sd"], least=2) for row in (facts, *facts["tasks"]))
     known = [row["decision"] for row in rows]
     symbols = legend((decision["symbol"], decision["words"]) for decision in known)
-    table = brief(full, _TASK_TEXT, places=places, of=_PLACES, hdi=read.hdi_label(facts))
+    table = brief(full, _TASK_TEXT, decimals=n_decimals, of=_PLACES, hdi=read.hdi_label(facts))
     chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
     worse, equivalent, better = chances
     caption = _caption(facts)
@@ -132,7 +132,7 @@ def comparison_document(facts: Facts, draws: FloatArray) -> Document:
         picture=Posterior(
             draws=draws,
             facts=facts,
-            places=places,
+            decimals=n_decimals,
             label=text,
             axis=f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}",
         ),
@@ -378,11 +378,11 @@ def _grid_cells(task: Mapping[str, Any], names: Sequence[str]) -> list[GridCell]
     """Return a cell for each model, all with the same number of decimals."""
     hdis = [task["hdis"][name] for name in names]
     # An interval is about four standard deviations wide.
-    places = max(numbers.decimals((hdi["high"] - hdi["low"]) / 4, least=2) for hdi in hdis)
+    n_decimals = max(numbers.decimals((hdi["high"] - hdi["low"]) / 4, least=2) for hdi in hdis)
     return [
         GridCell(
-            text=numbers.plain(task["means"][name], places),
-            detail=numbers.interval(hdi["low"], hdi["high"], places),
+            text=numbers.plain(task["means"][name], n_decimals),
+            detail=numbers.interval(hdi["low"], hdi["high"], n_decimals),
             decision="" if decision is None else f"{decision['symbol']} {decision['words']}",
             strong=decision is None,
         )
@@ -403,7 +403,7 @@ def rank_document(facts: Facts) -> Document:
     table = brief(
         full,
         _RANK_TEXT,
-        places=max(numbers.decimals(row["sd"], least=2) for row in facts["models"]),
+        decimals=max(numbers.decimals(row["sd"], least=2) for row in facts["models"]),
         of=_PLACES,
         hdi=hdi,
         headings={"decision": "vs 1", "p_best_new_tasks": "new tasks"},

@@ -71,13 +71,13 @@ def counted_text(every: Sequence[Samples], fields: Sequence[str]) -> str:
     fields
         Names of the fields of items that the samples have.
     """
-    places: dict[str, int] = {}
+    index_of: dict[str, int] = {}
 
-    def place(values: Sequence[object]) -> int:
-        return places.setdefault(json.dumps(list(values), default=str), len(places))
+    def index(values: Sequence[object]) -> int:
+        return index_of.setdefault(json.dumps(list(values), default=str), len(index_of))
 
     def texts(columns: Mapping[str, list[str | None]]) -> dict[str, int]:
-        return {name: place(values) for name, values in map(_short, columns.items())}
+        return {name: index(values) for name, values in map(_short, columns.items())}
 
     logs = [
         {
@@ -86,11 +86,11 @@ def counted_text(every: Sequence[Samples], fields: Sequence[str]) -> str:
             "turn": samples.turn,
             "origin": samples.origin,
             "when": samples.when,
-            "tasks": place([item.task for item in samples.items]),
-            "ids": place([item.id for item in samples.items]),
-            "epochs": place(samples.epochs),
-            "scores": {name: place(values) for name, values in samples.scores.items()},
-            "fields": {name: place(values) for name, values in samples.fields.items()},
+            "tasks": index([item.task for item in samples.items]),
+            "ids": index([item.id for item in samples.items]),
+            "epochs": index(samples.epochs),
+            "scores": {name: index(values) for name, values in samples.scores.items()},
+            "fields": {name: index(values) for name, values in samples.fields.items()},
             **{aspect: texts(getattr(samples, aspect)) for aspect in _TEXTS},
         }
         for samples in every
@@ -99,7 +99,7 @@ def counted_text(every: Sequence[Samples], fields: Sequence[str]) -> str:
         "format": LOGS,
         "schema": 1,
         "fields": list(fields),
-        "columns": [json.loads(column) for column in places],
+        "columns": [json.loads(column) for column in index_of],
         "logs": logs,
     }
     signed = _files.signed(content)
@@ -171,13 +171,13 @@ def _read(path: Path, part: Part, where: Where, fields: Sequence[str]) -> list[S
 
 
 def _samples(log: Mapping[str, Any], columns: Sequence[list[Any]], part: Part) -> Samples:
-    def column(place: int) -> list[Any]:
-        if place >= len(columns) or len(columns[place]) != n_items:
+    def column(index: int) -> list[Any]:
+        if index >= len(columns) or len(columns[index]) != n_items:
             raise DataError("a column is missing, or has another number of items")
-        return columns[place]
+        return columns[index]
 
     def named(aspect: str) -> dict[str, list[Any]]:
-        return {name: column(place) for name, place in log[aspect].items()}
+        return {name: column(index) for name, index in log[aspect].items()}
 
     if log["ids"] >= len(columns):
         raise DataError("a column is missing, or has another number of items")
@@ -203,7 +203,7 @@ def _selected(samples: Samples, where: Where, known: Sequence[str]) -> Samples:
     for name, value in (where or {}).items():
         if name != "task" and name not in known:
             raise UsageError(unknown_name("field of the counted logs", name, ["task", *known]))
-        allowed = {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+        allowed = {str(value) for value in (value if isinstance(value, SEVERAL) else [value])}
         values = [item.task for item in samples.items] if name == "task" else samples.fields[name]
-        samples = samples.rows([row for row, one in enumerate(values) if str(one) in allowed])
+        samples = samples.rows([row for row, value in enumerate(values) if str(value) in allowed])
     return samples

@@ -227,7 +227,7 @@ class LogFormat:
                 raise UsageError(
                     f"{name} has answers for several values of {field}, "
                     f"{', '.join(map(repr, values))}; select one, e.g. "
-                    f"{param('where=', {field: values[0]})}"
+                    f"{param('where=', {field: 'none' if 'none' in values else values[0]})}"
                 )
         by_model: dict[tuple[str, str], list[Row]] = {}
         for row in selected:

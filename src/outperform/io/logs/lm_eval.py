@@ -252,11 +252,11 @@ class _Block:
         self.shape = shape
         self.rows: list[Any] = []
         self._names = [name for name in shape if name not in _UNUSED]
-        self._place = {name: place for place, name in enumerate(shape)}
-        places = [self._place[name] for name in self._names]
-        pick = itemgetter(*places) if places else tuple
+        self._place = {name: index for index, name in enumerate(shape)}
+        indices = [self._place[name] for name in self._names]
+        pick = itemgetter(*indices) if indices else tuple
         # With one place, itemgetter returns the value and not a tuple.
-        self.pick = (lambda values: (pick(values),)) if len(places) == 1 else pick
+        self.pick = (lambda values: (pick(values),)) if len(indices) == 1 else pick
 
     def value(self, name: str, values: Sequence[object]) -> object:
         """Return one of a line's values."""

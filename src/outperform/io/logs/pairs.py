@@ -198,10 +198,10 @@ class Naming(NamedTuple):
     def of(self, answers: Iterable[Answer]) -> str:
         """Return a few answers as examples."""
         listed = sorted(answers)
-        examples = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
+        examples = ", ".join(self.name_of(answer) for answer in listed[:_EXAMPLES])
         return examples + (", …" if len(listed) > _EXAMPLES else "")
 
-    def one(self, answer: Answer) -> str:
+    def name_of(self, answer: Answer) -> str:
         """Return the name of one answer: its id, with task and epoch if needed."""
         task, number = answer.item.task, f", epoch {answer.number}"
         text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
@@ -352,7 +352,7 @@ def _check_unique(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]
         repeated=any(epoch > 1 for *_, epoch in keys),
     )
     examples = ", ".join(
-        f"{naming.one(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
+        f"{naming.name_of(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
         for item, turn, epoch in repeated[:_EXAMPLES]
     )
     names = " and ".join(dict.fromkeys(run.name for run in runs[:_EXAMPLES]))
@@ -444,10 +444,10 @@ def _differences(
         other: dict[int, _Difference] = {}
         for column, values in aspect.columns(samples).items():
             # Usually, the models' logs of a task have the same items in the same order.
-            place = column, samples.items[0].task if samples.items else ""
-            if last.get(place) == (samples.items, values):
+            key = column, samples.items[0].task if samples.items else ""
+            if last.get(key) == (samples.items, values):
                 continue
-            last[place] = samples.items, values
+            last[key] = samples.items, values
             first = known.setdefault(column, {})
             before = [*map(first.get, samples.items)]
             if before == values:
@@ -470,8 +470,10 @@ def _first_with(every: Sequence[Samples], aspect: _Aspect, column: str, item: It
     return next(
         samples
         for samples in every
-        for one, value in zip(samples.items, aspect.columns(samples).get(column, ()), strict=False)
-        if one == item and value is not None
+        for other, value in zip(
+            samples.items, aspect.columns(samples).get(column, ()), strict=False
+        )
+        if other == item and value is not None
     )
 
 

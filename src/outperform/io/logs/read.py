@@ -190,7 +190,7 @@ def read_tasks(
     for samples in loaded.samples:
         for task, of_task in samples.by_task().items():
             parts.setdefault(task, []).append(of_task)
-    score_by_task = loaded.called if isinstance(loaded.called, Mapping) else None
+    score_by_task = loaded.requested if isinstance(loaded.requested, Mapping) else None
     if score_by_task is not None:
         # raises an error if a task has no score
         choose_by_task(loaded.samples, score_by_task, GRADE)
@@ -233,8 +233,8 @@ def _read(
 ) -> Paired:
     loaded = _load(source, kind, by=by, groups=groups, **options)
     samples = loaded.samples
-    if isinstance(loaded.called, Mapping):
-        samples, name = choose_by_task(samples, loaded.called, kind)
+    if isinstance(loaded.requested, Mapping):
+        samples, name = choose_by_task(samples, loaded.requested, kind)
     else:
         name = choose_score(samples, loaded.score, kind)
     paired = pair(samples, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
@@ -245,7 +245,7 @@ class Loaded(NamedTuple):
     """Samples of all logs, and the requested scores."""
 
     samples: list[Samples]
-    called: Score  # the score passed by the caller, as the logs name it
+    requested: Score  # the score passed by the caller, as the logs name it
     score: str | None  # the same for all tasks, perhaps the default of the format
     findings: tuple[Finding, ...]
 
@@ -279,17 +279,17 @@ def _load(
     fields = [name for name in dict.fromkeys((*by, groups)) if name is not None]
     if format != LONG:
         fields = [name for name in fields if name not in OWN]
-    called = _called(score, log_format)
+    named = _called(score, log_format)
     if format == LONG and isinstance(score, Mapping):
         raise UsageError(
             f"a long table has one column of scores; name it with {param('score=', 'score')}"
         )
-    name = called if isinstance(called, str) else None
+    name = named if isinstance(named, str) else None
     every, failed = log_format.load(parts, score=name, where=where, fields=fields, **long)
     if every and every[0].origin != log_format.name:  # counted logs
         log_format = LOGS.get(every[0].origin)
     default = log_format.right if kind is RIGHT else log_format.grade
-    if called is None and any(default in samples.scores for samples in every):
+    if named is None and any(default in samples.scores for samples in every):
         name = default
     findings = _without_failed(every, _failed_logs(failed, models), skip_failed)
     if not every:
@@ -298,7 +298,7 @@ def _load(
     if latest:
         selected, skipped = _latest(selected)
         findings += skipped
-    return Loaded(selected, called, name, recognition + findings)
+    return Loaded(selected, named, name, recognition + findings)
 
 
 def _called(score: Score, log_format: LogFormat) -> Score:

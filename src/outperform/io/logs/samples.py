@@ -81,10 +81,10 @@ class Samples:
         if len(tasks) == 1:
             return dict.fromkeys(tasks, self)
 
-        places: dict[str, list[int]] = {task: [] for task in tasks}
-        for place, item in enumerate(self.items):
-            places[item.task].append(place)
-        return {task: self.rows(rows) for task, rows in places.items()}
+        rows_of: dict[str, list[int]] = {task: [] for task in tasks}
+        for row, item in enumerate(self.items):
+            rows_of[item.task].append(row)
+        return {task: self.rows(rows) for task, rows in rows_of.items()}
 
     def rows(self, rows: Sequence[int]) -> Samples:
         """Return the samples in some rows."""

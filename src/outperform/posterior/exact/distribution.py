@@ -187,12 +187,12 @@ def log_expected(
     """
 
     def log_function(left: FloatArray, right: FloatArray) -> FloatArray:
-        place = outer_place(left, right)
-        return outer.log_density(*place) + inner(*inner_place(left, right))
+        point = outer_place(left, right)
+        return outer.log_density(*point) + inner(*inner_place(left, right))
 
     def log_guide(left: FloatArray, right: FloatArray) -> FloatArray:
-        place = outer_place(left, right)
-        return outer.guide_density(*place) + guide(*inner_place(left, right))
+        point = outer_place(left, right)
+        return outer.guide_density(*point) + guide(*inner_place(left, right))
 
     return log_integral(log_function, width, slopes=slopes, guide=log_guide, scale=scale)
 
@@ -246,12 +246,12 @@ def plus_tail(log_part: float, closed: UnitInterval, x: float, y: float, *, uppe
     upper
         Whether to add the upper tail.
     """
-    place = np.array([x]), np.array([y])
+    point = np.array([x]), np.array([y])
     with np.errstate(divide="ignore"):
-        about = closed.guide_upper(*place) if upper else closed.guide_lower(*place)
+        about = closed.guide_upper(*point) if upper else closed.guide_lower(*point)
         if float(about[0]) < log_part - 50.0:
             return math.exp(log_part)
-        log_tail = closed.log_upper(*place) if upper else closed.log_lower(*place)
+        log_tail = closed.log_upper(*point) if upper else closed.log_lower(*point)
     return math.exp(log_part) + math.exp(float(log_tail[0]))
 
 

@@ -414,8 +414,8 @@ class WeightedShare(PointWise):
 
     def _tail(self, value: float, *, upper: bool) -> float:
         if self.w1 == self.w2 or not 0.0 < value < 1.0:
-            given = self._given(self.w1)
-            return given.sf(value) if upper else given.cdf(value)
+            conditional = self._given(self.w1)
+            return conditional.sf(value) if upper else conditional.cdf(value)
         return one_tail(self._direct, value, self.centre, upper=upper)
 
     def _direct(self, value: float, upper: bool) -> float:

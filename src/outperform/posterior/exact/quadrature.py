@@ -142,15 +142,15 @@ def _peak(
         values = log_density(z)
         highest = np.minimum(np.maximum(values.argmax(axis=1), 1), len(_GRID) - 2)
         k = highest[:, None] + _AROUND
-        near, places = values[row, k], z[row, k]
+        near, nodes = values[row, k], z[row, k]
         top = near.max(axis=1, keepdims=True)
         bend = 2.0 * near[:, 1:2] - near[:, :1] - near[:, 2:]
-        curvature = bend / (0.5 * (places[:, 2:] - places[:, :1])) ** 2
+        curvature = bend / (0.5 * (nodes[:, 2:] - nodes[:, :1])) ** 2
         done = ((bend >= 0.0) & (bend < 1.0)) | np.isneginf(top)
         if done.all():
             break
-        low, high = np.where(done, low, places[:, :1]), np.where(done, high, places[:, 2:])
-    return places[:, 1:2], top, curvature
+        low, high = np.where(done, low, nodes[:, :1]), np.where(done, high, nodes[:, 2:])
+    return nodes[:, 1:2], top, curvature
 
 
 def _trapezoid(

@@ -235,27 +235,27 @@ def _range(distribution: PointWise) -> tuple[float, float, float]:
 
 
 def _walk(distribution: PointWise, start: float, least: float, sign: float) -> float:
-    stride, place = min(6.0 * distribution.log_odds_spread, _FARTHEST), start
-    while abs(place) < _FARTHEST:
-        places = place + sign * stride * np.array([1.0, 2.0, 3.0])
-        places = np.minimum(np.maximum(places, -_FARTHEST), _FARTHEST)
-        out = _heights(distribution, places) < least
+    stride, position = min(6.0 * distribution.log_odds_spread, _FARTHEST), start
+    while abs(position) < _FARTHEST:
+        nodes = position + sign * stride * np.array([1.0, 2.0, 3.0])
+        nodes = np.minimum(np.maximum(nodes, -_FARTHEST), _FARTHEST)
+        out = _heights(distribution, nodes) < least
         if out.any():
             k = int(np.argmax(out))
-            inside = float(places[k - 1]) if k else place
-            return _close_in(distribution, inside, float(places[k]), least)
-        place, stride = float(places[-1]), 2.0 * stride
+            inside = float(nodes[k - 1]) if k else position
+            return _close_in(distribution, inside, float(nodes[k]), least)
+        position, stride = float(nodes[-1]), 2.0 * stride
     return sign * _FARTHEST
 
 
 def _close_in(distribution: PointWise, inside: float, outside: float, least: float) -> float:
     """Keep a steep end within the range of floats."""
     for _ in range(60):
-        places = np.linspace(inside, outside, 6)[1:]
-        heights = _heights(distribution, places)
+        nodes = np.linspace(inside, outside, 6)[1:]
+        heights = _heights(distribution, nodes)
         k = int(np.argmax(heights < least))
-        outside = float(places[k])
+        outside = float(nodes[k])
         if heights[k] > least - _DROP:
             break
-        inside = float(places[k - 1]) if k else inside
+        inside = float(nodes[k - 1]) if k else inside
     return outside

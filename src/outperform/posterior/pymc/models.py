@@ -89,15 +89,15 @@ def per_item_paired(truth: IntArray, predicted_a: IntArray, predicted_b: IntArra
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     pairs = ["0, 0", "0, 1", "1, 0", "1, 1"]  # prediction of A, prediction of B
-    said = 2 * predicted_a + predicted_b
-    cells = np.bincount(4 * truth + said, minlength=8).reshape(2, 4)
+    outcome = 2 * predicted_a + predicted_b
+    cells = np.bincount(4 * truth + outcome, minlength=8).reshape(2, 4)
     with pm.Model(coords={"classifier": ["A", "B"], "pair": pairs, **_COORDS}) as model:
         mu = pm.Beta("prevalence", 1.0, 1.0)
         rows = pm.Dirichlet(
             "rows", np.ones((2, 4)), dims=("truth", "pair"), default_transform=sticks(cells)
         )
         pm.Bernoulli("actual", p=mu, observed=truth)
-        pm.Categorical("predicted", p=rows[truth], observed=said)
+        pm.Categorical("predicted", p=rows[truth], observed=outcome)
         classes = pm.math.stack([1 - mu, mu])
         cells = (classes[:, None] * rows).reshape((2, 2, 2))  # (truth, A, B)
         pm.Deterministic(
@@ -321,9 +321,9 @@ def learned(
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
     totals, right = counts.sum(axis=2), np.diagonal(counts, axis1=1, axis2=2)
-    called = np.stack([right, totals - right], axis=2)  # (classifier, truth, right or wrong)
+    outcomes = np.stack([right, totals - right], axis=2)  # (classifier, truth, right or wrong)
     wrong = counts[:, ~np.eye(n_classes, dtype=bool)].reshape(n_classifiers, n_classes, -1)
-    sizes = np.stack([class_sizes(one.astype(np.float64)) for one in totals])
+    sizes = np.stack([class_sizes(size.astype(np.float64)) for size in totals])
     names = list(range(n_classes) if labels is None else labels)
     coords = {"classifier": list(classifiers), "truth": names, "prediction": names}
     with pm.Model(coords=coords) as model:
@@ -336,9 +336,9 @@ def learned(
         logits = pm.math.logit(eta)[:, None] + slope[:, None] * sizes
         means = pm.math.stack([pm.math.sigmoid(logits), pm.math.sigmoid(-logits)], axis=2)
         recalls = pm.Dirichlet(
-            "recalls", mass[:, None, None] * means, default_transform=sticks(called)
+            "recalls", mass[:, None, None] * means, default_transform=sticks(outcomes)
         )
-        pm.Multinomial("right", n=totals, p=recalls, observed=called)
+        pm.Multinomial("right", n=totals, p=recalls, observed=outcomes)
         least = _LEAST_SPREAD / (1 + _LEAST_SPREAD)
         grown = pm.Uniform("spread_share", least, _HEAVIEST, dims="classifier")  # t / (1 + t)
         spread = pm.Deterministic("spread", grown / (1 - grown), dims="classifier")

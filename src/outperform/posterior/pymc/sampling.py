@@ -156,14 +156,14 @@ class Chain(Plain):
     @property
     def faults(self) -> tuple[str, ...]:
         """Descriptions of the failed checks."""
-        found = []
+        failed = []
         if not self.rhat <= MOST_RHAT:
-            found.append(f"R-hat is {self.rhat:.3f}, above {MOST_RHAT}")
+            failed.append(f"R-hat is {self.rhat:.3f}, above {MOST_RHAT}")
         if self.divergences:
-            found.append(f"{self.divergences} draws diverged")
+            failed.append(f"{self.divergences} draws diverged")
         if not self.ess >= FEWEST_EFFECTIVE:
-            found.append(f"the effective sample size is {self.ess:.0f}, below {FEWEST_EFFECTIVE}")
-        return tuple(found)
+            failed.append(f"the effective sample size is {self.ess:.0f}, below {FEWEST_EFFECTIVE}")
+        return tuple(failed)
 
     @property
     def n_effective(self) -> float:
@@ -257,7 +257,11 @@ def _start(model: Any) -> dict[str, Any]:
     PyMC would start at the prior means, far from the posterior for most cells with many classes.
     """
     transforms = {rv.name: model.rvs_to_transforms.get(rv) for rv in model.free_RVs}
-    return {name: one.start for name, one in transforms.items() if hasattr(one, "start")}
+    return {
+        name: transform.start
+        for name, transform in transforms.items()
+        if hasattr(transform, "start")
+    }
 
 
 def _load(name: str) -> str:
@@ -309,22 +313,24 @@ def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:
             f"a PyMC model must have a variable {CONFUSION!r} of shape (classifier, truth, "
             "prediction) that sums to 1 for each classifier; add it as pm.Deterministic"
         )
-    found = np.asarray(posterior[CONFUSION].values, dtype=np.float64)
-    found = found.reshape(-1, *found.shape[2:])  # (n_draws, classifier, …)
-    if found.shape[1:] == (n_models, n_classes, n_classes):
-        return [np.ascontiguousarray(np.moveaxis(found[:, one], 0, -1)) for one in range(n_models)]
-    if found.shape[1:] == (n_models, n_classes, 2, 2):
-        return [_of_labels(np.moveaxis(found[:, one], 0, -1)) for one in range(n_models)]
+    tables = np.asarray(posterior[CONFUSION].values, dtype=np.float64)
+    tables = tables.reshape(-1, *tables.shape[2:])  # (n_draws, classifier, …)
+    if tables.shape[1:] == (n_models, n_classes, n_classes):
+        return [
+            np.ascontiguousarray(np.moveaxis(tables[:, model], 0, -1)) for model in range(n_models)
+        ]
+    if tables.shape[1:] == (n_models, n_classes, 2, 2):
+        return [_of_labels(np.moveaxis(tables[:, model], 0, -1)) for model in range(n_models)]
     raise UsageError(
         f"the variable {CONFUSION!r} must have shape {(n_models, n_classes, n_classes)}; "
-        f"got {found.shape[1:]}"
+        f"got {tables.shape[1:]}"
     )
 
 
 def _of_labels(tables: FloatArray) -> Sums:
     """Return the sums for every label; ``tables`` is ``(label, truth, prediction, n_draws)``."""
     sums = [margins_of(table) for table in tables]
-    stacked = (np.stack([one[place][1] for one in sums]) for place in range(3))
+    stacked = (np.stack([table[part][1] for table in sums]) for part in range(3))
     return Sums(*stacked)
 
 
@@ -381,7 +387,7 @@ def _model_of_labels(outcomes: Outcomes, prior: PriorModel) -> Any:
             "for paired label sets, engine='pymc' supports only the priors 'uniform', 'jeffreys' "
             "and 'unit'; use one of them, or engine='direct'"
         )
-    counts = _whole(np.stack([dense_counts(outcomes.binarize(one)) for one in outcomes.labels]))
+    counts = _whole(np.stack([dense_counts(outcomes.binarize(label)) for label in outcomes.labels]))
     _check_size(counts.size)
     n_models = len(outcomes.models)
     rows, prevalence = product_rows(unit_rows(2), n_models), np.ones(2)

@@ -61,12 +61,12 @@ def _transform() -> Any:
             cells = pt.take_along_axis(value, self.order, axis=-1)
             left = pt.cumsum(cells[..., ::-1], axis=-1)[..., ::-1]
             logit = pt.log(cells[..., :-1]) - pt.log(left[..., 1:])
-            place, scale, p, q = self._known(inputs)
+            centre, scale, p, q = self._known(inputs)
             y = pt.where(logit < 0, p * logit, q * logit)
             for _ in range(_NEWTON):  # the inverse has no closed form
                 slope = pt.sigmoid(y) / q + pt.sigmoid(-y) / p
                 y = y - (pt.softplus(y) / q - pt.softplus(-y) / p - logit) / slope
-            return (y - place) / scale
+            return (y - centre) / scale
 
         def backward(self, value: Any, *inputs: Any) -> Any:
             logs, _ = self._logarithms(value, inputs)
@@ -77,8 +77,8 @@ def _transform() -> Any:
             # Cell k depends only on its own coordinate and all previous ones, so the matrix is
             # triangular, and d log cell / d coordinate = (1 − v) · d logit / d coordinate.
             (logs, rests), shapes = self._logarithms(value, inputs), self._shapes(inputs)
-            place, scale, p, q = self._known(inputs)
-            y = place + scale * value
+            centre, scale, p, q = self._known(inputs)
+            y = centre + scale * value
             slopes = rests + pt.log(scale * (pt.sigmoid(y) / q + pt.sigmoid(-y) / p))
             # Cells clipped by backward must still have the Dirichlet density. A shape of 10⁻¹⁵ has
             # logarithms of 10¹⁵, so their product is computed first.
@@ -98,17 +98,17 @@ def _transform() -> Any:
             own = after[..., :-1]
             left = pt.cumsum(after[..., ::-1], axis=-1)[..., ::-1][..., 1:]
             p, q = own / (1 + own), left / (1 + left)
-            place = p * q * (pt.log(own) - pt.log(left))
-            return place, pt.sqrt(1 / (1 + own) + 1 / (1 + left)), p, q
+            centre = p * q * (pt.log(own) - pt.log(left))
+            return centre, pt.sqrt(1 / (1 + own) + 1 / (1 + left)), p, q
 
         def _logarithms(self, value: Any, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
             """Return the logarithms of all cells, and of ``1 − v`` of all but the last."""
-            place, scale, p, q = self._known(inputs)
-            y = place + scale * value
+            centre, scale, p, q = self._known(inputs)
+            y = centre + scale * value
             logit = pt.softplus(y) / q - pt.softplus(-y) / p
-            taken, rests = -softplus(-logit), -softplus(logit)
+            broken, rests = -softplus(-logit), -softplus(logit)
             left, whole = pt.cumsum(rests, axis=-1), pt.zeros_like(value[..., :1])
-            logs = pt.concatenate([taken, whole], axis=-1) + pt.concatenate([whole, left], axis=-1)
+            logs = pt.concatenate([broken, whole], axis=-1) + pt.concatenate([whole, left], axis=-1)
             return logs, rests
 
     return Sticks
@@ -148,8 +148,8 @@ def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
     centre = (totals * np.log(np.maximum(totals, 0.5)) + location * scale**-2) / known
     log_rate = centre + score / pt.sqrt(known)
     prior = _log_density((log_rate - location) / scale, skew) - pt.log(scale)
-    seen = totals * log_rate - pt.exp(log_rate)
-    pm.Potential("rates", (prior + seen - 0.5 * pt.log(known)).sum())
+    log_counts = totals * log_rate - pt.exp(log_rate)
+    pm.Potential("rates", (prior + log_counts - 0.5 * pt.log(known)).sum())
     listed = totals.min(axis=1) > 0
     if listed.any():
         density = pt.exp(_log_density(_NODES, skew)) * (_NODES[1] - _NODES[0])
