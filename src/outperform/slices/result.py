@@ -167,7 +167,7 @@ def _unsupported(facts: Facts, rows: Sequence[Facts]) -> str:
     'DE (>): the interval lies beyond the ROPE because of the other slices. The slice is undecided, because its own items (unpooled) do not support this.'
     """  # noqa: E501
     # Then every decision is withheld, and the finding says why.
-    if any(one["name"] == "predictions_never_match" for one in facts.get("findings", ())):
+    if any(finding["name"] == "predictions_never_match" for finding in facts.get("findings", ())):
         return ""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
     beyond = [
