@@ -65,13 +65,13 @@ def _compared(log: str, task: str) -> Gate:
 
     metric = os.environ.get(METRIC) or None
     read_logs: Any = read_scores if is_of_scores(metric) else read
-    seen = read_logs(
+    outcomes = read_logs(
         {"candidate": log, "baseline": os.environ[BASELINE]},
         format="inspect",
         score=os.environ.get(SCORE) or None,
         where={"task_name": task},
     )
-    return gate(seen, "candidate", "baseline", metric=metric, rope=_rope())
+    return gate(outcomes, "candidate", "baseline", metric=metric, rope=_rope())
 
 
 def _rope() -> float | tuple[float, float] | None:

@@ -74,7 +74,7 @@ class CompareWithBaseline(ReportEvaluator[Any, Any, Any]):
             path = Path(folder) / "candidate.json"
             path.write_bytes(EvaluationReportAdapter.dump_json(replace(report, cases=cases)))
             read_logs: Any = read_scores if is_of_scores(self.metric) else read
-            seen = read_logs(
+            outcomes = read_logs(
                 {"candidate": path, "baseline": self.baseline},
                 format=_FORMAT,
                 score=self.score,
@@ -83,7 +83,7 @@ class CompareWithBaseline(ReportEvaluator[Any, Any, Any]):
                 on_null=self.on_null,
             )
         return gate(
-            seen,
+            outcomes,
             "candidate",
             "baseline",
             metric=self.metric,

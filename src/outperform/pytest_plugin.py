@@ -235,21 +235,21 @@ def _values(check: Check | LevelCheck | AnchorCheck) -> dict[str, Any]:
     """Return what a check compares: the metric, the numbers, the decision."""
     from outperform.gates.result import AnchorCheck, LevelCheck
 
-    one: Any = check.answer
-    hdi = {"hdi_low": float(one.hdi.low), "hdi_high": float(one.hdi.high)}
-    ends = {"metric": one.metric, **hdi, "signature": one.signature}
+    result: Any = check.answer
+    hdi = {"hdi_low": float(result.hdi.low), "hdi_high": float(result.hdi.high)}
+    ends = {"metric": result.metric, **hdi, "signature": result.signature}
     if isinstance(check, LevelCheck):
         interval = check.interval
         deciding = {"interval_low": float(interval.low), "interval_high": float(interval.high)}
         level = check.level
-        return {level.side: level.value, "estimate": float(one.mean), **ends, **deciding}
+        return {level.side: level.value, "estimate": float(result.mean), **ends, **deciding}
     if isinstance(check, AnchorCheck):
-        found = {"anchor": check.anchor, "edge": float(check.edge)}
-        return {**found, "difference": float(one.mean), **ends}
-    rope = {"rope_low": float(one.rope.low), "rope_high": float(one.rope.high)}
+        about_anchor = {"anchor": check.anchor, "edge": float(check.edge)}
+        return {**about_anchor, "difference": float(result.mean), **ends}
+    rope = {"rope_low": float(result.rope.low), "rope_high": float(result.rope.high)}
     return {
-        "decision": one.decision.symbol,
-        "difference": float(one.mean),
+        "decision": result.decision.symbol,
+        "difference": float(result.mean),
         **ends,
         **rope,
     }

@@ -502,7 +502,7 @@ def test_the_p_value_is_mcnemars(folder, capsys):
     ],
 )
 def test_no_page_tells_a_password(word):
-    exit_codes.asked.set(("compare", word, "--truth", "y"))
+    exit_codes.typed.set(("compare", word, "--truth", "y"))
     assert "hunter2" not in command_line()
     assert command_line().startswith("outperform compare ")
     assert command_line().endswith(" --truth y")

@@ -152,7 +152,7 @@ def test_words_survive_a_shell(word):
 def test_calls_are_spelled_in_three_ways():
     call = Call(
         verb="compare", sources=("-p.csv",), models=("a b", "-c"), reading={"truth": "y"},
-        asked={"rope": 0.01}, are_columns=True,
+        question={"rope": 0.01}, are_columns=True,
     )  # fmt: skip
     assert call.command == "outperform compare ./-p.csv --a 'a b' --b=-c --truth y --rope 0.01"
     assert call.python == (

@@ -43,7 +43,7 @@ class PageOfDocs:
 @cache
 def pages() -> dict[str, PageOfDocs]:
     """Return the pages by address."""
-    found = [
+    listed = [
         _page("llms.txt", "outperform", "All pages, and the rules in short.", llms_text),
         _page("skill", "Skill", "When to use which function, and how to report it.", skill),
         *(_page_of(path, name) for path, name in _texts()),
@@ -52,7 +52,7 @@ def pages() -> dict[str, PageOfDocs]:
             for kind in get_args(Kind)
         ),
     ]
-    return {page.uri: page for page in found}
+    return {page.uri: page for page in listed}
 
 
 def _page(name: str, title: str, about: str, read: Callable[[], str]) -> PageOfDocs:

@@ -72,13 +72,13 @@ class Places:
             raise UsageError(f"{param(name)} must not contain '..'; got {text!r}")
         path = self._relative(text, name)
         if glob.has_magic(path) and not os.path.lexists(self.folder / path):
-            found = sorted(glob.glob(path, root_dir=self.folder, recursive=True))
-            if not found:
+            matches = sorted(glob.glob(path, root_dir=self.folder, recursive=True))
+            if not matches:
                 raise UsageError(f"no file matches {text!r}")
-            self._refuse_many(len(found), text)
-            for match in found:
+            self._refuse_many(len(matches), text)
+            for match in matches:
                 self._check(self.folder / match, text, name)
-            return [_plain(match) for match in found]
+            return [_plain(match) for match in matches]
         self._check(self.folder / path, text, name)
         return [_plain(path)]
 
@@ -145,12 +145,12 @@ class Places:
                 "CSV or Parquet file"
             )
 
-    def _below(self, folder: Path, seen: set[Path]) -> Iterator[Path]:
+    def _below(self, folder: Path, visited: set[Path]) -> Iterator[Path]:
         """Yield everything below a folder, also behind links, each folder once."""
         real = folder.resolve()
-        if real in seen:
+        if real in visited:
             return
-        seen.add(real)
+        visited.add(real)
         try:
             names = sorted(os.listdir(folder))
         except OSError:
@@ -159,7 +159,7 @@ class Places:
             path = folder / name
             yield path
             if path.is_dir() and path.resolve().is_relative_to(self.folder):
-                yield from self._below(path, seen)
+                yield from self._below(path, visited)
 
     def _neighbours(self, path: Path) -> str:
         """Return a suggestion for a path that does not exist, from the names next to it."""
@@ -172,8 +172,8 @@ class Places:
         close = get_close_matches(path.name, names, n=1, cutoff=0.6)
         files = [name for name in names if not name.startswith(".")][:5]
         if close:
-            found = os.path.relpath(path.parent / close[0], self.folder)
-            return f"; did you mean {found!r}?"
+            neighbour = os.path.relpath(path.parent / close[0], self.folder)
+            return f"; did you mean {neighbour!r}?"
         return f"; there are {', '.join(map(repr, files))}" if files else ""
 
     def _refuse_many(self, count: int, text: str) -> None:

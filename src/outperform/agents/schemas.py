@@ -108,8 +108,8 @@ def _resolved(text: str, space: Mapping[str, Any]) -> Any:
                 return os.PathLike
             case ast.Name(id=name):
                 known = getattr(builtins, name, getattr(collections.abc, name, _Other))
-                found = space.get(name, known)
-                return _resolved(found, space) if isinstance(found, str) else found
+                entry = space.get(name, known)
+                return _resolved(entry, space) if isinstance(entry, str) else entry
             case ast.Attribute(value=owner, attr=name):
                 return getattr(value(owner), name, _Other)
             case ast.Subscript(value=base, slice=part):

@@ -107,7 +107,7 @@ class Tool:
             "additionalProperties": False,
         }
 
-    def call(self, arguments: Any, places: Places, max_rows: int) -> Answer:
+    def call(self, arguments: Any, folder: Places, max_rows: int) -> Answer:
         """Check the arguments and return the answer.
 
         Parameters
@@ -122,18 +122,18 @@ class Tool:
         checked = self._checked(arguments)
         for name in ("source", "human"):
             if name in checked:
-                checked[name] = places.checked(checked[name], name)
-        return self.run(checked, places, max_rows)
+                checked[name] = folder.checked(checked[name], name)
+        return self.run(checked, folder, max_rows)
 
     def _checked(self, arguments: Any) -> dict[str, Any]:
         """Return the arguments that are not null; wrong ones raise an error."""
-        given = {} if arguments is None else arguments
-        if not isinstance(given, dict):
-            raise UsageError(f"the arguments must be an object; got {given!r}")
-        for name in given:
+        passed = {} if arguments is None else arguments
+        if not isinstance(passed, dict):
+            raise UsageError(f"the arguments must be an object; got {passed!r}")
+        for name in passed:
             if name not in self.properties:
                 raise UsageError(self._unknown(name))
-        checked = {name: value for name, value in given.items() if value is not None}
+        checked = {name: value for name, value in passed.items() if value is not None}
         missing = [name for name in self.required if name not in checked]
         if missing:
             raise UsageError(f"pass {', '.join(map(param, missing))}; e.g. {_EXAMPLES[self.name]}")
@@ -209,7 +209,7 @@ def _read(
     """Read the models of a question: outcomes, scores if the metrics need them, or a suite."""
     reading = {name: arguments[name] for name in _reading_names() if name in arguments}
     reading |= {name: arguments[name] for name in ("human",) if name in arguments}
-    source, asked = arguments["source"], [name for name in names if name is not None]
+    source, requested = arguments["source"], [name for name in names if name is not None]
     logs = _are_logs(source, reading.get("format"))
     for metric in metrics:
         check_name(metric)
@@ -217,11 +217,11 @@ def _read(
     one_table = isinstance(source, (str, list)) and "label" not in reading
     if (
         "models" not in reading
-        and asked
-        and len(asked) == len(names)
+        and requested
+        and len(requested) == len(names)
         and (logs or of_scores or (one_table and "truth" in reading and "correct" not in reading))
     ):
-        reading["models"] = asked
+        reading["models"] = requested
     if "by" in arguments:
         return _select(_suite(source, reading, arguments, logs), names, max_rows)
     if of_scores:
@@ -275,9 +275,9 @@ def _select(data: Data, names: Sequence[str | None], max_rows: int) -> Data:
             f"the data have {n:,} items, more than the {max_rows:,} that this server analyses; "
             f"select some with {param('where')}, or use the command line"
         )
-    asked = [name for name in names if name is not None]
-    if asked and len(asked) == len(names):
-        return data if list(data.models) == asked else data.select(asked)
+    requested = [name for name in names if name is not None]
+    if requested and len(requested) == len(names):
+        return data if list(data.models) == requested else data.select(requested)
     if names and len(data.models) != len(names):
         raise UsageError(
             f"the data contain {', '.join(map(repr, data.models))}; name {len(names)} of them"
@@ -343,48 +343,48 @@ def _question_names(function: Callable[..., Any], *models: str) -> tuple[str, ..
     return tuple(name for name in _exposed(function) if name not in known)
 
 
-def _compare(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _compare(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     names = [arguments.get("a"), arguments.get("b")]
     data = _read(arguments, names, [arguments.get("metric")], max_rows)
-    asked = _question(data, arguments, _question_names(op.compare, "a", "b"))
-    return _answer(op.compare(data, *data.models, **asked))
+    question = _question(data, arguments, _question_names(op.compare, "a", "b"))
+    return _answer(op.compare(data, *data.models, **question))
 
 
-def _rank(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _rank(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     data = _read(arguments, [], [arguments.get("metric")], max_rows)
     result = op.rank(data, **_question(data, arguments, _question_names(op.rank)))
     return _answer(result, **({} if isinstance(data, op.Suite) else {"top": None}))
 
 
-def _gate(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _gate(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     names = [arguments[name] for name in ("candidate", "baseline") if name in arguments]
     data = _read(arguments, names, [arguments.get("metric")], max_rows)
-    asked = _question(data, arguments, _question_names(op.gate, "candidate", "baseline"))
-    if "guards" in asked:
-        asked["guards"] = [
+    question = _question(data, arguments, _question_names(op.gate, "candidate", "baseline"))
+    if "guards" in question:
+        question["guards"] = [
             (metric, _class(data, label), tuple(rope) if isinstance(rope, list) else rope)
-            for metric, label, rope in asked["guards"]
+            for metric, label, rope in question["guards"]
         ]
-    return _answer(op.gate(data, *data.models, **asked))
+    return _answer(op.gate(data, *data.models, **question))
 
 
-def _plan(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _plan(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     asked_names = _question_names(op.plan, "a", "b")
     if "source" not in arguments:
         return _answer(op.plan(**_question(None, arguments, asked_names)))
     names = [arguments.get("a"), arguments.get("b")]
     data = _read(arguments, names, [arguments.get("metric")], max_rows)
-    asked = _question(data, arguments, asked_names)
-    return _answer(op.plan(pilot=data, a=data.models[0], b=data.models[1], **asked))
+    question = _question(data, arguments, asked_names)
+    return _answer(op.plan(pilot=data, a=data.models[0], b=data.models[1], **question))
 
 
-def _explain(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _explain(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     entries = explained(arguments["words"])
     text = "\n\n".join(f"{entry.name}\n{entry.text}\n{entry.page}" for entry in entries)
     return Answer(text, {"entries": [entry._asdict() for entry in entries]})
 
 
-def _inspect(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
+def _inspect(arguments: dict[str, Any], folder: Places, max_rows: int) -> Answer:
     source = arguments["source"]
     paths = source.values() if isinstance(source, Mapping) else source
     files = [source] if isinstance(source, str) else paths

@@ -28,12 +28,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
     tool = tools()[request["tool"]]
     roots = request["roots"]
-    places = Places(
+    folder = Places(
         Path.cwd().resolve(), None if roots is None else tuple(Path(root) for root in roots)
     )
     try:
         with spelled(spelled_argument, python=True):
-            found = tool.call(request["arguments"], places, request["max_rows"])
+            returned = tool.call(request["arguments"], folder, request["max_rows"])
     except (OutperformError, OSError, MemoryError) as error:
         message = str(error) or f"{type(error).__name__}: the file needs too much memory"
         return {"text": marked(_shown(message), tool.name), "values": None}
@@ -42,7 +42,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             "text": marked(_shown(f"{type(error).__name__}: {error}"), tool.name),
             "values": None,
         }
-    return {"text": marked(found.text, tool.name), "values": found.values}
+    return {"text": marked(returned.text, tool.name), "values": returned.values}
 
 
 def _shown(message: str) -> str:

@@ -42,7 +42,7 @@ class Judged(int):
     """Exit code of a gate whose result was written; no other exit code may be 1."""
 
 
-asked: ContextVar[tuple[str, ...]] = ContextVar("asked", default=())
+typed: ContextVar[tuple[str, ...]] = ContextVar("asked", default=())
 """Arguments of the running command."""
 
 _JUDGED = {"pass": DONE, "fail": FAILED, "undecided": UNDECIDED}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, TypeVar
 import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
-from outperform.cli.exit_codes import asked, shown
+from outperform.cli.exit_codes import shown, typed
 from outperform.cli.inputs import Joined, label_of, labels_of, prevalence_of, priced, prior_of
 from outperform.errors import ResourceError, UsageError
 
@@ -270,7 +270,7 @@ def write_figure(plot: Callable[[], Any], path: Path) -> None:
 
 def command_line() -> str:
     """Return the command line, with passwords masked."""
-    return typed_line(asked.get())
+    return typed_line(typed.get())
 
 
 def typed_line(words: Sequence[str]) -> str:

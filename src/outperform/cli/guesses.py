@@ -268,16 +268,18 @@ class Line:
         used = {token.option for token in tokens}
         free = [option for option in self.pair if option not in used or option in self.repeated]
         for token in tokens:
-            places = {other.option: i for i, other in enumerate(joined)}
+            positions = {other.option: i for i, other in enumerate(joined)}
             if token.option == _AVERAGE:
-                place = places.get("--metric")
-                metric = None if place is None else joined.pop(place).value
-                joined.insert(len(joined) if place is None else place, _averaged(token, metric))
+                position = positions.get("--metric")
+                metric = None if position is None else joined.pop(position).value
+                joined.insert(
+                    len(joined) if position is None else position, _averaged(token, metric)
+                )
             elif token.option in ("--metric", "--metrics", "--accuracies") and (
-                token.option in places
+                token.option in positions
             ):
-                place = places[token.option]
-                joined[place] = Token(token.option, f"{joined[place].value},{token.value}")
+                position = positions[token.option]
+                joined[position] = Token(token.option, f"{joined[position].value},{token.value}")
             elif not token.option and (token.value or "").startswith(_NEXT):
                 option = free.pop(0) if free else self.pair[1]
                 free += [option] if option in self.repeated else []
@@ -391,16 +393,16 @@ def _mass(text: str, *, complement: bool) -> str:
 
 def _for_metrics(command: str, tokens: list[Token]) -> tuple[str, list[Token]]:
     """Return the command for several metrics: ``scorecard``, or a gate with guards."""
-    place = next((i for i, token in enumerate(tokens) if token.option == "--metric"), None)
-    text = "" if place is None else tokens[place].value or ""
+    position = next((i for i, token in enumerate(tokens) if token.option == "--metric"), None)
+    text = "" if position is None else tokens[position].value or ""
     first, *others = dict.fromkeys(text.split(","))
-    if place is None or not others or "=" in text:
+    if position is None or not others or "=" in text:
         return command, tokens
     if command == "gate":
         named = [Token("--metric", first), *(Token("--guard", f"{name}:0.01") for name in others)]
     else:
         command, named = "scorecard", [Token("--metrics", text)]
-    return command, [*tokens[:place], *named, *tokens[place + 1 :]]
+    return command, [*tokens[:position], *named, *tokens[position + 1 :]]
 
 
 def _for_models(command: str, tokens: list[Token]) -> list[str]:

@@ -431,9 +431,11 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
     if correct is None and reading.label is None:
         needed.append("--label, their label column (or --correct, their right/wrong column)")
     if needed:
-        there = columns_there(sources[0], reading)
+        listing = columns_there(sources[0], reading)
         added = _probable_join(sources[0], reading)
-        raise UsageError(f"pass {', and '.join(needed)}{there}{f'; add {added}' if added else ''}")
+        raise UsageError(
+            f"pass {', and '.join(needed)}{listing}{f'; add {added}' if added else ''}"
+        )
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
         outcomes = op.read(
@@ -588,10 +590,10 @@ def columns_there(source: str, reading: Ungrouped) -> str:
     if names is None:
         return ""
     layout = LongLayout.of(names)
-    there = f". Columns of {source}: {listed(names)}"
+    listing = f". Columns of {source}: {listed(names)}"
     if layout is not None:
-        raise UsageError(f"{source} {layout.advice}{there}")
-    return there
+        raise UsageError(f"{source} {layout.advice}{listing}")
+    return listing
 
 
 def needed_columns(models: Sequence[str | None]) -> list[str]:

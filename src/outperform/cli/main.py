@@ -28,7 +28,7 @@ _MIN_MEMORY = 1_200_000_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    exit_codes.asked.set(tuple(words))
+    exit_codes.typed.set(tuple(words))
     try:
         code = _run(words)
     except KeyboardInterrupt:

@@ -190,12 +190,12 @@ def _unknown_command(
     words: Sequence[str], commands: Mapping[str, Command], option: str | None
 ) -> tuple[str, list[str] | None]:
     """Return the problem with a command or the words before it, and the correction if known."""
-    place = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
-    if option is not None and place is None:
+    position = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
+    if option is not None and position is None:
         meant = guesses().commands.get(plain(option), "")
         return f"no such option: {option}", None if meant in commands else meant.split() or None
-    word = "" if place is None else words[place]
-    rest = [other for i, other in enumerate(words) if i != place]
+    word = "" if position is None else words[position]
+    rest = [other for i, other in enumerate(words) if i != position]
     if option is not None:
         later = next((other for other in words if other in commands), None)
         if later is None:

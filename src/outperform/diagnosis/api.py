@@ -51,7 +51,7 @@ def doctor(*files: str | os.PathLike[str], format: str | None = None) -> Diagnos
     check_format(format)
     if not files:
         raise UsageError("pass the path of a file or folder, e.g. preds.csv")
-    paths = [path for given in files for path in _matches(check_path(given))]
+    paths = [path for file in files for path in _matches(check_path(file))]
     for path in paths:
         _refuse_others(path)
     table = format if format in FORMATS else None

@@ -29,7 +29,7 @@ class Call:
         Files or folders.
     models
         Names of the models: two of ``compare``, all of ``rank``.
-    reading, asked
+    reading, question
         Keyword arguments for reading, and of the question.
     are_columns
         Whether the models are columns of predictions or scores, so they must be named for reading.
@@ -43,7 +43,7 @@ class Call:
     sources: tuple[str, ...]
     models: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict)
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    question: Mapping[str, Any] = field(default_factory=dict)
     are_columns: bool = False
     scores: bool = False
     named: Mapping[str, str] | None = None
@@ -61,7 +61,7 @@ class Call:
                 words += _option(option, name)
         elif self.are_columns:
             words += _option("models", list(self.models))
-        for name, value in {**self.reading, **self.asked}.items():
+        for name, value in {**self.reading, **self.question}.items():
             words += _option(name, value)
         return " ".join(map(quoted, words))
 
@@ -78,7 +78,7 @@ class Call:
         data += "" if separator is None else f".split_labels({separator!r})"
         models = [] if self.verb == "rank" else [repr(name) for name in self.models]
         function = _FUNCTIONS.get(self.verb, self.verb)
-        return f"op.{function}({', '.join([data, *models, *_passed(self.asked)])})"
+        return f"op.{function}({', '.join([data, *models, *_passed(self.question)])})"
 
     @property
     def arguments(self) -> dict[str, Value] | None:
@@ -92,7 +92,9 @@ class Call:
         else:
             known |= dict(zip(self._pair, self.models, strict=False))
         reading = {name: value for name, value in self._keywords.items() if name != "models"}
-        return {name: _frozen(value) for name, value in {**known, **reading, **self.asked}.items()}
+        return {
+            name: _frozen(value) for name, value in {**known, **reading, **self.question}.items()
+        }
 
     @property
     def _keywords(self) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _size(paths: Sequence[str]) -> int:
 # Counted outcomes
 
 
-def _asked_of(data: Data) -> dict[str, Any]:
+def _question_about(data: Data) -> dict[str, Any]:
     """Return metric and ROPE for data, by their kind."""
     if isinstance(data, Outcomes):
         return {"metric": _METRICS[data.kind], "rope": ROPE}
@@ -152,7 +152,7 @@ def _counted(paths: Sequence[str], *, what: str) -> Diagnosis:
     call: dict[str, Any] = {"sources": sources}
     why = ROPE_TEXT.format(rope=ROPE)
     if _size(paths) > 4 * MOST_BYTES:
-        rank = Call(verb="rank", asked={"rope": ROPE}, **call)
+        rank = Call(verb="rank", question={"rope": ROPE}, **call)
         note = "These files are large, so they were not read; models and classes are not listed."
         made = suggestion("Which model is the best?", rank, why)
         return Diagnosis(
@@ -162,14 +162,14 @@ def _counted(paths: Sequence[str], *, what: str) -> Diagnosis:
         return _two_counts(paths, what, format, why)
     data = read(paths[0])
     models = list(data.models)
-    asked = _asked_of(data)
-    every = questions(call, models, asked, why)
+    question = _question_about(data)
+    every = questions(call, models, question, why)
     if data.slices is not None and len(models) > 1 and data.kind in ("classes", "correct"):
-        slices = Call(verb="slices", models=tuple(models[:2]), asked=asked, **call)
+        slices = Call(verb="slices", models=tuple(models[:2]), question=question, **call)
         names = ", ".join(data.slices.by)
         every.append(suggestion(f"In which slice by {names} does one model do better?", slices))
     if os.path.isdir(paths[0]) and len(models) > 1 and _has_days(paths[0]):
-        every.append(_watch(paths[0], models, asked, "Has the decision changed over the days?"))
+        every.append(_watch(paths[0], models, question, "Has the decision changed over the days?"))
     about = f"{what} of {counted_models(models)}: {_kind_of(data)}"
     return Diagnosis(
         sources=sources, what=about, format=format, **_facts_of(data), suggestions=tuple(every),
@@ -188,13 +188,13 @@ def _two_counts(paths: Sequence[str], what: str, format: str, why: str) -> Diagn
     names = [str(data.models[0]) for data in every]
     if names[0] == names[1]:
         names = [stem(path) for path in paths]
-    made = questions({"sources": tuple(paths)}, names, _asked_of(every[0]), why)
+    made = questions({"sources": tuple(paths)}, names, _question_about(every[0]), why)
     python = (
         f"op.compare(*[op.read(f).confusion(m) for f, m in {list(zip(paths, names, strict=True))}])"
     )
     return Diagnosis(
         sources=tuple(paths), what=f"{what}, one model each", format=format, models=tuple(names),
-        suggestions=tuple(_spelled(one, python) for one in made),
+        suggestions=tuple(_spelled(call, python) for call in made),
     )  # fmt: skip
 
 
@@ -218,13 +218,16 @@ def _is_monitored(folder: Path) -> bool:
     return bool(files) and f'"{SCORES}"' in _start_of(files[0])
 
 
-def _watch(folder: str, models: Sequence[str], asked: Mapping[str, Any], question: str,
+def _watch(folder: str, models: Sequence[str], options: Mapping[str, Any], question: str,
            why: str = "") -> Suggestion:  # fmt: skip
     call = Call(
-        verb="watch", sources=(folder,), models=tuple(models[:2]), asked={**asked, "once": True}
+        verb="watch",
+        sources=(folder,),
+        models=tuple(models[:2]),
+        question={**options, "once": True},
     )
     passed = ", ".join([repr(folder), *map(repr, models[:2]),
-                        *(f"{key}={value!r}" for key, value in asked.items())])  # fmt: skip
+                        *(f"{key}={value!r}" for key, value in options.items())])  # fmt: skip
     return Suggestion(
         question=question, command=call.command, python=f"op.Monitor({passed})", why=why
     )
@@ -240,7 +243,7 @@ def _monitored(folder: Path, source: str) -> Diagnosis:
         )  # fmt: skip
     data = load_batch(folder, listing.keys[0]).outcomes
     facts = {**_facts_of(data), "n_rows": None}
-    asked = _asked_of(data)
+    options = _question_about(data)
     models = list(facts["models"])
     notes = [f"The first batch, {listing.keys[0]!r}, has {data.n:,} items."]
     made = []
@@ -250,9 +253,9 @@ def _monitored(folder: Path, source: str) -> Diagnosis:
             f"These are statistics ({names}); name their metric in Python: op.Monitor(…, metric=…)."
         )
     elif len(models) > 1:
-        why = ROPE_TEXT.format(rope=asked["rope"])
+        why = ROPE_TEXT.format(rope=options["rope"])
         question = f"Is {models[0]} better than {models[1]}, batch by batch?"
-        made.append(_watch(source, models, asked, question, why))
+        made.append(_watch(source, models, options, question, why))
     return Diagnosis(
         sources=(source,),
         what=f"batches of a monitor: {_kind_of(data)} of {counted_models(models)}",
@@ -292,11 +295,11 @@ def _ledger(path: Path, source: str) -> Diagnosis:
 
 
 def _refuse_results(start: str, source: str) -> None:
-    found = re.search(r'"kind":\s*"(\w+)"', start)
+    match = re.search(r'"kind":\s*"(\w+)"', start)
     looks = start.lstrip().startswith("{") and '"schema"' in start and '"format"' not in start
-    if looks and found is not None and found[1] in get_args(Kind):
+    if looks and match is not None and match[1] in get_args(Kind):
         raise DataError(
-            f"{source} is a result of outperform ({found[1]}), which contains no data; pass "
+            f"{source} is a result of outperform ({match[1]}), which contains no data; pass "
             "the file from which it was computed"
         )
 
@@ -317,7 +320,7 @@ def _logs(paths: Sequence[str], format: str, *, named: bool) -> Diagnosis:
     reading: dict[str, Any] = {"format": format} if named else {}
     source = paths[0] if len(paths) == 1 else list(paths)
     if _size(paths) > 2 * MOST_BYTES:
-        rank = Call(verb="rank", sources=sources, reading=reading, asked={"rope": ROPE})
+        rank = Call(verb="rank", sources=sources, reading=reading, question={"rope": ROPE})
         made = suggestion("Which model is the best?", rank, ROPE_TEXT.format(rope=ROPE))
         note = "The logs are large, so they were not read; models and tasks are not listed."
         return Diagnosis(**facts, what=what, suggestions=(made,), notes=(because, note))
@@ -331,15 +334,15 @@ def _logs(paths: Sequence[str], format: str, *, named: bool) -> Diagnosis:
                 **facts, what=about, models=tuple(models), suggestions=(made,), notes=(because,)
             )
         return Diagnosis(**facts, what=what, notes=(because, *why))
-    asked: dict[str, Any] = {"metric": "accuracy", "rope": ROPE}
+    question: dict[str, Any] = {"metric": "accuracy", "rope": ROPE}
     if isinstance(data, Scores):
         spread = max(float(values.max() - values.min()) for values in data.values)
-        asked = {"metric": "mean", "rope": float(f"{max(spread / 100, 1e-6):.0e}")}
-    why.append(ROPE_TEXT.format(rope=asked["rope"]))
+        question = {"metric": "mean", "rope": float(f"{max(spread / 100, 1e-6):.0e}")}
+    why.append(ROPE_TEXT.format(rope=question["rope"]))
     models = list(map(str, data.models))
     call = {"sources": sources, "reading": options, "scores": isinstance(data, Scores)}
-    every = questions(call, models, asked, " ".join(why))
-    every += _per_task(source, call, models, asked)
+    every = questions(call, models, question, " ".join(why))
+    every += _per_task(source, call, models, question)
     kind = "grades" if isinstance(data, Scores) else "right and wrong answers"
     return Diagnosis(
         **facts,
@@ -446,8 +449,10 @@ def _only_by_task(
     if len(tasks) < 2 or len(models) < 2:
         return None
     verb = "compare" if len(models) == 2 else "rank"
-    asked = {"rope": ROPE, "by": "task"}
-    call = Call(verb=verb, sources=sources, models=tuple(models), reading=reading, asked=asked)
+    question = {"rope": ROPE, "by": "task"}
+    call = Call(
+        verb=verb, sources=sources, models=tuple(models), reading=reading, question=question
+    )
     each = f"op.read({source!r}, where={{'task': task}}, score=…)"
     made = Suggestion(
         question=f"What is the result per task ({', '.join(list(tasks)[:5])}), and on average?",
@@ -484,7 +489,7 @@ def _suite_call(verb: str, models: Sequence[str], tasks: str) -> str:
 
 
 def _per_task(
-    source: Any, call: dict[str, Any], models: Sequence[str], asked: dict[str, Any]
+    source: Any, call: dict[str, Any], models: Sequence[str], question: dict[str, Any]
 ) -> list[Suggestion]:
     """Return the question of the mean over tasks, if there are several."""
     if len(models) < 2 or call["scores"]:
@@ -496,7 +501,7 @@ def _per_task(
     if slices is None or len(slices.keys) < 2:
         return []
     verb = "compare" if len(models) == 2 else "rank"
-    tasks = Call(verb=verb, models=tuple(models), asked={**asked, "by": "task"}, **call)
+    tasks = Call(verb=verb, models=tuple(models), question={**question, "by": "task"}, **call)
     names = ", ".join(key[0] for key in slices.keys[:5])
     return [
         Suggestion(

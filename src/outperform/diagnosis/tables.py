@@ -56,7 +56,7 @@ def counted_models(models: Sequence[str]) -> str:
 
 
 def questions(
-    call: dict[str, Any], models: Sequence[str], asked: dict[str, Any], why: str
+    call: dict[str, Any], models: Sequence[str], question: dict[str, Any], why: str
 ) -> list[Suggestion]:
     """Return the usual questions about models: compare two, rank several, estimate one.
 
@@ -66,33 +66,33 @@ def questions(
         Arguments of every :class:`Call`, other than verb, models and question.
     models
         Names of the models.
-    asked
+    question
         Metric and ROPE.
     why
         Assumptions of all calls.
     """
     names = tuple(models)
     if len(names) == 1:
-        metric = {name: value for name, value in asked.items() if name != "rope"}
-        one = Call(verb="estimate", models=names, asked=metric, **call)
-        return [suggestion(f"How good is {names[0]}?", one, why)]
+        metric = {name: value for name, value in question.items() if name != "rope"}
+        single = Call(verb="estimate", models=names, question=metric, **call)
+        return [suggestion(f"How good is {names[0]}?", single, why)]
     pair = names[:2]
     compare = suggestion(
         f"Is {pair[0]} better than {pair[1]}, or worse, or practically equivalent?",
-        Call(verb="compare", models=pair, asked=asked, **call),
+        Call(verb="compare", models=pair, question=question, **call),
         why if len(names) == 2 else "",
     )
     new, old = names[-1], names[0]
     gate = suggestion(
         f"Can {new} replace {old}?",
-        Call(verb="gate", models=(new, old), asked=asked, **call),
+        Call(verb="gate", models=(new, old), question=question, **call),
         f"{old!r} is believed to be in use, because it comes first.",
     )
     if len(names) == 2:
         return [compare, gate]
     rank = suggestion(
         "Which model is the best, and which are practically tied with it?",
-        Call(verb="rank", models=names, asked=asked, **call),
+        Call(verb="rank", models=names, question=question, **call),
         why,
     )
     return [rank, compare, gate]
@@ -104,9 +104,9 @@ def questions(
 def diagnose_table(sample: Sample) -> Diagnosis:
     """Return the diagnosis of one table."""
     for find in (_fold_counts, _confusion, _long):
-        found = find(sample)
-        if found is not None:
-            return found
+        diagnosis = find(sample)
+        if diagnosis is not None:
+            return diagnosis
     return _wide(sample)
 
 
@@ -149,17 +149,17 @@ def _wide(sample: Sample) -> Diagnosis:
     roles = roles_of(sample)
     notes: list[str] = []
     call, why = _reading(sample, roles, notes)
-    asked, reason = _asked(sample, roles, notes)
+    question, reason = _question_of(sample, roles, notes)
     call["scores"] = roles.content in ("probabilities", "targets", "grades")
     call["are_columns"] = roles.content != "correct"
     made: list[Suggestion] = []
-    usable = roles.models if asked is not None else []
-    if usable and asked is not None:
+    usable = roles.models if question is not None else []
+    if usable and question is not None:
         reasons = " ".join(filter(None, [*why, reason]))
-        made = questions(call, usable, asked, reasons)
-        made += _sliced(call, roles, asked) + _by_score(sample, call, roles)
+        made = questions(call, usable, question, reasons)
+        made += _sliced(call, roles, question) + _by_score(sample, call, roles)
     if roles.others:
-        made += _other_truths(call, roles, asked or {})
+        made += _other_truths(call, roles, question or {})
     if not made:
         notes.insert(0, _lacking(sample, roles))
     facts = facts_of(sample, roles.beliefs)
@@ -236,11 +236,13 @@ def _reading(sample: Sample, roles: Roles, notes: list[str]) -> tuple[dict[str, 
     return {"sources": (sample.source,), "reading": reading}, why
 
 
-def _asked(sample: Sample, roles: Roles, notes: list[str]) -> tuple[dict[str, Any] | None, str]:
+def _question_of(
+    sample: Sample, roles: Roles, notes: list[str]
+) -> tuple[dict[str, Any] | None, str]:
     """Return metric and ROPE, with the reason; None if there is no metric for these columns."""
     if roles.content in ("labels", "label sets", "correct"):
-        asked = {"metric": _METRICS[roles.content], "rope": ROPE}
-        return asked, ROPE_TEXT.format(rope=ROPE)
+        question = {"metric": _METRICS[roles.content], "rope": ROPE}
+        return question, ROPE_TEXT.format(rope=ROPE)
     columns = [sample.columns[name] for name in roles.models]
     if roles.content == "probabilities" and roles.truth is not None:
         return _of_probabilities(sample.columns[roles.truth], columns, notes)
@@ -283,13 +285,13 @@ def _of_probabilities(
             "them in Python with op.Scores.from_arrays(y, {'bert': probabilities}) and roc_auc_ovr."
         )
         return None, ""
-    asked: dict[str, Any] = {"metric": "roc_auc", "rope": ROPE}
+    question: dict[str, Any] = {"metric": "roc_auc", "rope": ROPE}
     if set(truth.counts) <= {0, 1}:
-        return asked, ROPE_TEXT.format(rope=ROPE)
+        return question, ROPE_TEXT.format(rope=ROPE)
     means = {label: _mean_score(truth, columns, label) for label in truth.counts}
     positive = max(means, key=lambda label: means[label])
-    asked["pos_label"] = str(positive)
-    return asked, (
+    question["pos_label"] = str(positive)
+    return question, (
         f"{str(positive)!r} is the positive class, because its items have higher scores. "
         f"{ROPE_TEXT.format(rope=ROPE)}"
     )
@@ -305,14 +307,14 @@ def _mean_score(truth: Column, columns: Sequence[Column], label: object) -> floa
     return math.fsum(scores) / max(len(scores), 1)
 
 
-def _sliced(call: dict[str, Any], roles: Roles, asked: dict[str, Any]) -> list[Suggestion]:
+def _sliced(call: dict[str, Any], roles: Roles, question: dict[str, Any]) -> list[Suggestion]:
     """Return the question of slices, if two models and a column of categories are there."""
     if not roles.slices or len(roles.models) < 2 or roles.content not in ("labels", "correct"):
         return []
     by = roles.slices[0]
     reading = {**call["reading"], "by": by}
     models = tuple(roles.models[:2])
-    made = Call(verb="slices", models=models, asked=asked, **{**call, "reading": reading})
+    made = Call(verb="slices", models=models, question=question, **{**call, "reading": reading})
     others = ", ".join(map(repr, roles.slices[1:]))
     why = f"Other columns with categories: {others}." if others else ""
     return [suggestion(f"In which {by} does one model do better?", made, why)]
@@ -323,23 +325,27 @@ def _by_score(sample: Sample, call: dict[str, Any], roles: Roles) -> list[Sugges
     if roles.truth is None or not roles.scored or roles.content != "labels":
         return []
     columns = [sample.columns[name] for name in roles.scored]
-    asked, why = _of_probabilities(sample.columns[roles.truth], columns, [])
-    if asked is None:
+    question, why = _of_probabilities(sample.columns[roles.truth], columns, [])
+    if question is None:
         return []
     reading = {k: v for k, v in call["reading"].items() if k in ("truth", "id", "groups")}
-    found = questions({**call, "reading": reading, "scores": True}, roles.scored, asked, why)
-    return found[:1]
+    suggestions = questions(
+        {**call, "reading": reading, "scores": True}, roles.scored, question, why
+    )
+    return suggestions[:1]
 
 
-def _other_truths(call: dict[str, Any], roles: Roles, asked: dict[str, Any]) -> list[Suggestion]:
+def _other_truths(call: dict[str, Any], roles: Roles, question: dict[str, Any]) -> list[Suggestion]:
     """Return the first call with each other column as the truth."""
     made = []
     for truth in roles.others[:3]:
         models = [name for name in (roles.truth, *roles.others) if name not in (None, truth)]
         reading = {**call["reading"], "truth": truth}
         names = [name for name in models if name is not None]
-        found = questions({**call, "reading": reading}, names, asked, "")
-        made.append(suggestion_with(found[0], f"If {truth!r} is the truth: {found[0].question}"))
+        suggestions = questions({**call, "reading": reading}, names, question, "")
+        made.append(
+            suggestion_with(suggestions[0], f"If {truth!r} is the truth: {suggestions[0].question}")
+        )
     return made
 
 
@@ -388,9 +394,9 @@ def _fold_counts(sample: Sample) -> Diagnosis | None:
     column = next(column for name, column in sample.columns.items() if name.strip() == "model")
     beliefs[column.name] = Belief("model names", "it names the model of each row")
     models = [str(name) for name in column.counts]
-    asked: dict[str, Any] = {"metric": "f1", "rope": ROPE}
+    question: dict[str, Any] = {"metric": "f1", "rope": ROPE}
     reading = {} if len(models) < 3 else {"a": models[0], "b": models[1]}
-    call = Call(verb="cv-counts", sources=(sample.source,), reading=reading, asked=asked)
+    call = Call(verb="cv-counts", sources=(sample.source,), reading=reading, question=question)
     made = Suggestion(
         question="Is one model better over the folds?" if len(models) > 1 else "How good is it?",
         command=call.command,
@@ -432,10 +438,12 @@ def diagnose_confusions(samples: Sequence[Sample]) -> Diagnosis:
     models = [stem(source) for source in sources]
     call = {"sources": sources, "reading": {"confusion": True}}
     why = f"Rows are taken to be true classes. {ROPE_TEXT.format(rope=ROPE)}"
-    asked = {"metric": "f1_macro", "rope": ROPE}
+    question = {"metric": "f1_macro", "rope": ROPE}
     made = [
-        _in_words(one, "op.Outcomes.from_confusion({'bert': matrix, 'gpt': matrix_2}, labels=…)")
-        for one in questions(call, models, asked, why)
+        _in_words(
+            suggested, "op.Outcomes.from_confusion({'bert': matrix, 'gpt': matrix_2}, labels=…)"
+        )
+        for suggested in questions(call, models, question, why)
     ]
     counts = [int(sum(column.values[row] for column in others)) for row in range(len(others))]
     classes = zip(first.values, counts, strict=True)
@@ -500,17 +508,19 @@ def _long(sample: Sample) -> Diagnosis | None:
         notes.append(f"If items with the same {name!r} belong together, add --groups {name}.")
     values = [value for value in scores.known if isinstance(value, (int, float))]
     rope = ROPE if rated else _one_digit((max(values) - min(values)) / 100)
-    asked = {"metric": "accuracy" if rated else "mean", "rope": rope}
+    question = {"metric": "accuracy" if rated else "mean", "rope": rope}
     why.append(ROPE_TEXT.format(rope=rope))
     call: dict[str, Any] = {
         "sources": (sample.source,), "reading": reading, "scores": not rated
     }  # fmt: skip
-    made = questions(call, names, asked, " ".join(why))
+    made = questions(call, names, question, " ".join(why))
     if "task" in sample.columns and len(sample.columns["task"].counts) > 1:
         beliefs["task"] = Belief("task", "its name is usual for tasks")
         verb = "rank" if len(names) > 2 else "compare"
         if len(names) > 1:
-            tasks = Call(verb=verb, models=tuple(names), asked={**asked, "by": "task"}, **call)
+            tasks = Call(
+                verb=verb, models=tuple(names), question={**question, "by": "task"}, **call
+            )
             made.append(
                 Suggestion(
                     question="What is the result per task, and on average over tasks?",
@@ -556,7 +566,7 @@ def diagnose_join(samples: Sequence[Sample]) -> Diagnosis:
     notes: list[str] = []
     of_models = [sample for k, sample in enumerate(samples) if k != gold]
     common = [name for name in of_models[0].columns
-              if name != id and all(name in one.columns for one in of_models)]  # fmt: skip
+              if name != id and all(name in sample.columns for sample in of_models)]  # fmt: skip
     label, truth, correct = _join_columns(samples, gold, common)
     if correct is not None:
         reading["correct"] = correct
@@ -588,7 +598,7 @@ def diagnose_join(samples: Sequence[Sample]) -> Diagnosis:
     if n_null:
         reading["on_null"] = "drop"
         why.append(f"{n_null} rows have a missing value and are dropped.")
-    asked = {"metric": "f1_macro" if correct is None else "accuracy", "rope": ROPE}
+    question = {"metric": "f1_macro" if correct is None else "accuracy", "rope": ROPE}
     why.append(ROPE_TEXT.format(rope=ROPE))
     call = {
         "sources": sources,
@@ -606,7 +616,7 @@ def diagnose_join(samples: Sequence[Sample]) -> Diagnosis:
         **{**facts, "sources": sources},
         what=f"predictions of {counted_models(models)}, to be joined on {id!r}",
         models=tuple(models),
-        suggestions=tuple(questions(call, models, asked, " ".join(why))),
+        suggestions=tuple(questions(call, models, question, " ".join(why))),
         notes=(*notes, f"The columns are those of {first.source!r}."),
     )
 

@@ -25,16 +25,16 @@ def diagnosis_headline(facts: Facts) -> str:
 
 def _size(facts: Facts) -> str:
     """Return the number of rows, columns and classes, and how many rows were read."""
-    rows, seen, columns = facts["n_rows"], facts["n_seen"], len(facts["columns"])
+    rows, n_read, columns = facts["n_rows"], facts["n_seen"], len(facts["columns"])
     parts = []
-    if seen is None:
+    if n_read is None:
         parts += [] if rows is None else [f"{count(rows)} items"]
     elif rows is None:
-        parts.append(f"only the first {count(seen)} rows were read")
-    elif rows == seen:
+        parts.append(f"only the first {count(n_read)} rows were read")
+    elif rows == n_read:
         parts.append(f"{count(rows)} rows, all of which were read")
     else:
-        parts.append(f"{count(rows)} rows, of which the first {count(seen)} were read")
+        parts.append(f"{count(rows)} rows, of which the first {count(n_read)} were read")
     parts += [f"{count(columns)} columns"] if columns else []
     return "; ".join([facts["format"], *parts])
 

@@ -60,7 +60,7 @@ def question_of(spec: Spec) -> str:
 
 
 def with_ledger(
-    gate: Gate, ledger: Ledger, data: Outcomes | Scores, *, require: Require, **asked: Any
+    gate: Gate, ledger: Ledger, data: Outcomes | Scores, *, require: Require, **question: Any
 ) -> Gate:
     """Return the gate with the check of the anchor, and record it.
 
@@ -95,7 +95,7 @@ def with_ledger(
         course = None
     if course is not None and course.anchor == main.names[0]:  # it is the best release itself
         course = None
-    check, direct = _checked(main, course, data, items, looks, require, asked)
+    check, direct = _checked(main, course, data, items, looks, require, question)
     noted = tuple(_looked(ledger, items, looks, data.n, main.names[0]))
     check = replace(check, noted=(*noted, *check.noted))
     result = replace(gate, checks=(gate.checks[0], check, *gate.checks[1:]))
@@ -158,7 +158,7 @@ def _checked(
     items: str,
     looks: int,
     require: Require,
-    asked: dict[str, Any],
+    question: dict[str, Any],
 ) -> tuple[AnchorCheck, Comparison | None]:
     """Return the check of the anchor, and the comparison with it if there is one."""
     new, old = main.names
@@ -169,23 +169,23 @@ def _checked(
     if anchor == old:
         direct = main
     elif anchor in data.models and course is not None and items not in course.reused:
-        chosen = asked.get("chosen_from")
+        chosen = question.get("chosen_from")
         if isinstance(chosen, (Outcomes, Scores)) and anchor not in chosen.models:
-            asked = {**asked, "chosen_from": len(chosen.models)}
-        direct = compare(data, new, anchor, rope=main.rope, **asked)
-        noted = tuple(one for one in direct.findings if one.level == "serious")
+            question = {**question, "chosen_from": len(chosen.models)}
+        direct = compare(data, new, anchor, rope=main.rope, **question)
+        noted = tuple(finding for finding in direct.findings if finding.level == "serious")
     widened = direct is not None and (direct.selection is not None or direct.any_look is not None)
     if direct is not None and widened:
-        wide = compare(data, new, anchor, rope=main.rope, **{**asked, "hdi_prob": prob})
+        wide = compare(data, new, anchor, rope=main.rope, **{**question, "hdi_prob": prob})
         numbers = wide._summary
     elif direct is not None:
         ordered = np.sort(direct.draws)
         numbers = summarize(ordered, direct.distribution, prob, signed=True, chain=direct.chain)
     else:
         assert course is not None
-        place = course.positions[old]
+        position = course.positions[old]
         sign = _sign(main)
-        numbers = contrast_of(place, sign * main.mean, main.sd, main.hdi.prob)
+        numbers = contrast_of(position, sign * main.mean, main.sd, main.hdi.prob)
         numbers = numbers if sign > 0 else -numbers
         noted = (
             finding("ledger_reused" if items in course.reused else "ledger_chain", anchor=anchor),
@@ -229,9 +229,9 @@ def _entry(
     sign = _sign(main)
     below = main.mean - main.hdi.low if sign > 0 else main.hdi.high - main.mean
     cut = sign * edge_of(main, require) + below
-    place = None if direct is not None or course is None else course.positions[main.names[1]]
+    position = None if direct is not None or course is None else course.positions[main.names[1]]
     oriented = check.contrast if sign > 0 else -check.contrast._summary
-    cut = cut_of(cut, place, oriented, sign * check.edge)
+    cut = cut_of(cut, position, oriented, sign * check.edge)
     compared = direct is not None and direct is not main
     return Entry(
         time=now(),

@@ -314,8 +314,8 @@ def gate(
             checks.append(Check(comparison=compared, require=wanted, guard=part))
         for level in levels if part is None else part.levels:
             checked_at = {"hdi_prob": _prob_of_level(shared["hdi_prob"], chosen_from)}
-            asked = {**about, **shared, **checked_at}
-            checks.append(level_check(outcomes, level, guard=part, **asked))
+            question = {**about, **shared, **checked_at}
+            checks.append(level_check(outcomes, level, guard=part, **question))
     gate = Gate(checks=tuple(checks))
     if book is None:
         return gate
@@ -339,7 +339,7 @@ def _check_process_of(
         raise UsageError(f"{named} apply to one task at a time; gate suite[task] instead")
     levels = at_least is not None or at_most is not None
     if anytime and (
-        baseline is None or levels or any(Guard.from_param(one).levels for one in guards)
+        baseline is None or levels or any(Guard.from_param(guard).levels for guard in guards)
     ):
         raise UsageError(
             f"{param('anytime=')} applies to comparisons with a baseline, not to levels; remove "

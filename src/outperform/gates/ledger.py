@@ -290,18 +290,22 @@ class Ledger(Plain, Notebook):
     @property
     def decisions(self) -> tuple[Step, ...]:
         """Decisions about the metric in the order of time, and those that required only a level."""
-        metric, seen = self.metric, dict[str, int]()
+        metric, looks = self.metric, dict[str, int]()
         course, steps = self.course(metric), []
         for entry in self.entries:
-            seen[entry.items] = seen.get(entry.items, 0) + 1
+            looks[entry.items] = looks.get(entry.items, 0) + 1
             if entry.baseline is not None and entry.metric != metric:
                 continue
-            place = None
+            position = None
             if course is not None and entry.released:
-                place = course.positions.get(entry.candidate)
-            since = None if place is None else _since(place.mean, place.variance, entry.hdi_prob)
+                position = course.positions.get(entry.candidate)
+            since = (
+                None
+                if position is None
+                else _since(position.mean, position.variance, entry.hdi_prob)
+            )
             difference = _since(entry.mean, entry.sd**2, entry.hdi_prob)
-            look = seen[entry.items]
+            look = looks[entry.items]
             steps.append(Step(entry=entry, look=look, difference=difference, since_anchor=since))
         return tuple(steps)
 
@@ -399,7 +403,7 @@ def ledger_of(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
 def _parsed(lines: Iterable[str], path: str) -> list[Entry]:
     """Return the decisions in order, each once; damaged lines raise an error."""
     known = {part.name for part in fields(Entry)}
-    found: dict[str, Entry] = {}
+    by_checksum: dict[str, Entry] = {}
     damaged: list[int] = []
     for number, text in enumerate(lines, 1):
         if not text.strip():
@@ -414,7 +418,7 @@ def _parsed(lines: Iterable[str], path: str) -> list[Entry]:
         except (ValueError, KeyError, AttributeError, TypeError):
             damaged.append(number)
             continue
-        found[checksum] = entry
+        by_checksum[checksum] = entry
     if damaged:
         named = ", ".join(map(str, damaged[:10]))
         raise DataError(
@@ -422,7 +426,7 @@ def _parsed(lines: Iterable[str], path: str) -> list[Entry]:
             f"{'are' if len(damaged) > 1 else 'is'} damaged or was changed; restore the file, or "
             "delete what is no decision (for files merged by git, set merge=union)"
         )
-    return sorted(found.values(), key=lambda entry: (entry.time, entry.line()))
+    return sorted(by_checksum.values(), key=lambda entry: (entry.time, entry.line()))
 
 
 def course_of(entries: Iterable[Entry], *, baseline: str | None = None) -> Course | None:
@@ -471,8 +475,8 @@ def course_of(entries: Iterable[Entry], *, baseline: str | None = None) -> Cours
         reused.add(entry.items)
         if here.mean - _normal(entry.hdi_prob) * math.sqrt(here.variance) > 0:
             positions = {
-                name: Position(one.mean - here.mean, one.variance + here.variance)
-                for name, one in positions.items()
+                name: Position(position.mean - here.mean, position.variance + here.variance)
+                for name, position in positions.items()
             } | {released: Position(0.0, 0.0)}
             anchor, reused = released, set()
     if not positions:
@@ -616,18 +620,18 @@ def fingerprint(data: Outcomes | Scores) -> str:
     """
     rows = data if isinstance(data, Scores) else data._items
     ids = None if rows is None else rows.ids
-    found: dict[str, Any] = {"n": data.n}
+    contents: dict[str, Any] = {"n": data.n}
     if ids is not None:
-        found["ids"] = sorted(map(str, np.asarray(ids).tolist()))
+        contents["ids"] = sorted(map(str, np.asarray(ids).tolist()))
     elif isinstance(data, Outcomes) and data.kind == "classes":
         table = data.tables[0]
-        found["truth"] = sorted(
+        contents["truth"] = sorted(
             (str(data.labels[code]), int(table.sum_where(table.cells[:, 0] == code)))
             for code in true_codes(data).tolist()
         )
     elif isinstance(data, Scores) and data.truth is not None:
-        found["truth"] = sorted(map(str, np.asarray(data.truth).ravel().tolist()))
-    text = json.dumps(found, sort_keys=True)
+        contents["truth"] = sorted(map(str, np.asarray(data.truth).ravel().tolist()))
+    text = json.dumps(contents, sort_keys=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 

@@ -49,23 +49,25 @@ def ledger_table(facts: Facts) -> Table:
         Column(key="anchored", heading="since the best release", align="right"),
         Column(key="look", align="right"),
     )
-    return Table(columns, tuple(_row(one) for one in facts["decisions"]))
+    return Table(columns, tuple(_row(decision) for decision in facts["decisions"]))
 
 
-def _row(one: Facts) -> dict[str, object]:
-    here = one["since_anchor"]
+def _row(decision: Facts) -> dict[str, object]:
+    here = decision["since_anchor"]
     return {
-        "time": one["time"][:10],
-        "candidate": for_text(one["candidate"], limit=_LIMIT),
-        "baseline": "–" if one["baseline"] is None else for_text(one["baseline"], limit=_LIMIT),
-        "status": one["status"],
+        "time": decision["time"][:10],
+        "candidate": for_text(decision["candidate"], limit=_LIMIT),
+        "baseline": "–"
+        if decision["baseline"] is None
+        else for_text(decision["baseline"], limit=_LIMIT),
+        "status": decision["status"],
         "difference": None
-        if one["baseline"] is None
-        else f"{numbers.signed(one['mean'], _PLACES)} ± {one['sd']:.{_PLACES}f}",
+        if decision["baseline"] is None
+        else f"{numbers.signed(decision['mean'], _PLACES)} ± {decision['sd']:.{_PLACES}f}",
         "anchored": None
         if here is None
         else f"{numbers.signed(here['mean'], _PLACES)} ± {here['sd']:.{_PLACES}f}",
-        "look": str(one["look"]),
+        "look": str(decision["look"]),
     }
 
 
@@ -76,7 +78,7 @@ def ledger_document(facts: Facts) -> Document:
         headline=ledger_headline(facts),
         screen=[Rows(table=table, first=["candidate", "status", "anchored"], labels=["candidate"])],
         table=table,
-        spans=[span(one["since_anchor"] or one["difference"]) for one in decisions],
+        spans=[span(decision["since_anchor"] or decision["difference"]) for decision in decisions],
         zero=True,
         more=table,
         notes=[

@@ -105,20 +105,20 @@ def levels_of(at_least: float | None = None, at_most: float | None = None) -> tu
     >>> levels_of(at_least=0.9)
     (Level(side='at_least', value=0.9),)
     """
-    found: list[Level] = []
+    levels: list[Level] = []
     sides: tuple[tuple[Side, float | None], ...] = (("at_least", at_least), ("at_most", at_most))
     for side, value in sides:
         if value is None:
             continue
         if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
             raise UsageError(f"{param(f'{side}=')} must be a number such as 0.9; got {value!r}")
-        found.append(Level(side, float(value)))
+        levels.append(Level(side, float(value)))
     if at_least is not None and at_most is not None and at_least >= at_most:
         raise UsageError(
             f"{param('at_least=')} must be below {param('at_most=')}; got {at_least:g} and "
             f"{at_most:g}"
         )
-    return tuple(found)
+    return tuple(levels)
 
 
 def limits_of(estimate: Estimate, prob: float | None = None) -> Interval:
@@ -323,29 +323,31 @@ def level_findings(estimate: Estimate, level: Level) -> tuple[Finding, ...]:
         The threshold.
     """
     spec, metric = estimate.spec, estimate.spec.metric
-    found: list[Finding] = []
+    findings: list[Finding] = []
     prob = estimate.hdi.prob
     if prob < USUAL_PROB:
         passing = (1 - prob) / 2
-        found.append(finding("lenient_level/level", prob=prob, passing=passing, usual=USUAL_PROB))
+        findings.append(
+            finding("lenient_level/level", prob=prob, passing=passing, usual=USUAL_PROB)
+        )
     if not estimate.observed_defined:
-        found.append(undefined_finding(estimate.metric, [estimate.name]))
+        findings.append(undefined_finding(estimate.metric, [estimate.name]))
     else:
-        found += unseen_finding(spec)
-    found += sampling_findings(spec, estimate.findings)
+        findings += unseen_finding(spec)
+    findings += sampling_findings(spec, estimate.findings)
     if estimate.chain is not None:
-        found += chain_findings([estimate.chain])
+        findings += chain_findings([estimate.chain])
     if metric.bounds is None or not np.isfinite(metric.bounds).all():
         tail = heavy_tail(spec, (0,))
         if tail is not None and tail.skewness >= VERY_SKEWED:
             unit = "item" if spec.n_groups is None else "group"
-            found.append(
+            findings.append(
                 finding("heavy_tails/gate", unit=unit, share=tail.share, metric=metric.label)
             )
-    if alike := [one for one in never_true(spec) if one.like is not None]:
+    if alike := [prediction for prediction in never_true(spec) if prediction.like is not None]:
         status = _side(limits_of(estimate), level)
         if status is not GateStatus.PASS:
-            found.append(
+            findings.append(
                 finding(
                     "spelled_otherwise/level",
                     model=estimate.name,
@@ -355,7 +357,7 @@ def level_findings(estimate: Estimate, level: Level) -> tuple[Finding, ...]:
                 )
             )
     if metric.greater_is_better is (level.side == "at_most"):
-        found.append(
+        findings.append(
             finding(
                 "against_direction",
                 better="higher" if metric.greater_is_better else "lower",
@@ -364,10 +366,10 @@ def level_findings(estimate: Estimate, level: Level) -> tuple[Finding, ...]:
                 value=level.value,
             )
         )
-    found += _out_of_reach(estimate, level)
-    found += _too_coarse(estimate, level)
-    replaced = {item.name for item in found}
-    return (*(item for item in estimate.findings if item.name not in replaced), *found)
+    findings += _out_of_reach(estimate, level)
+    findings += _too_coarse(estimate, level)
+    replaced = {item.name for item in findings}
+    return (*(item for item in estimate.findings if item.name not in replaced), *findings)
 
 
 def _out_of_reach(estimate: Estimate, level: Level) -> list[Finding]:

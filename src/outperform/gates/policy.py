@@ -175,14 +175,14 @@ def _level_of_task(
         )
     if not isinstance(candidate, str) or candidate not in suite.models:
         raise UsageError(unknown_name("model", str(candidate), suite.models))
-    asked = {**kwargs, **shared_question(kwargs)}
+    question = {**kwargs, **shared_question(kwargs)}
     for name in ("rope", "labels", "groups", "sample_weight"):
-        asked.pop(name, None)
+        question.pop(name, None)
     # The comparisons of the tasks use the streams 0, 1, ….
-    stream = child(asked["random_state"], _LEVEL_STREAM + sorted(suite.tasks).index(task))
-    asked |= {"metric": suite.metrics[task], "random_state": stream}
+    stream = child(question["random_state"], _LEVEL_STREAM + sorted(suite.tasks).index(task))
+    question |= {"metric": suite.metrics[task], "random_state": stream}
     try:
-        return level_check(suite.tasks[task].select([candidate]), level, task=task, **asked)
+        return level_check(suite.tasks[task].select([candidate]), level, task=task, **question)
     except UsageError as error:
         raise UsageError(f"task {task!r}: {error}") from error
 

@@ -592,7 +592,7 @@ def level_check(
     advisory: bool = False,
     n_checks: int = 1,
     paired: bool = True,
-    **asked: Any,
+    **question: Any,
 ) -> LevelCheck:
     """Return the check of a level of the first model in the data.
 
@@ -611,7 +611,7 @@ def level_check(
     paired
         Ignored.
     """
-    spec = make_spec(data.select([data.models[0]]), paired=False, **asked)
+    spec = make_spec(data.select([data.models[0]]), paired=False, **question)
     level = level.within(spec.metric)
     estimate = answer_one(
         spec,

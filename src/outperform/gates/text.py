@@ -83,7 +83,7 @@ def _tasks_clause(facts: Facts) -> str:
     against = f" against {rest[0]}" if rest else ""
     if status == "pass":
         return f"{a} passes{against} on {'all ' if len(tasks) > 1 else ''}{n}"
-    concerned = dict.fromkeys(str(one["task"]) for one in binding if one["status"] == status)
+    concerned = dict.fromkeys(str(task["task"]) for task in binding if task["status"] == status)
     names = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
     verb = "fails" if status == "fail" else "is undecided"
     return f"{a}{against} {verb} on {len(concerned)} of {n}: {names}"
@@ -236,7 +236,7 @@ def gate_document(facts: Facts) -> Document:
             Rows(table=table, first=[key for key in _FIRST if key in table.keys], labels=["check"])
         ],
         table=table.only([key for key in _IN_CARD if key in table.keys]),
-        spans=[span(one, rope=one.get("rope")) for one in comparisons],
+        spans=[span(comparison, rope=comparison.get("rope")) for comparison in comparisons],
         more=table,
         notes=notes,
         findings=gate_findings(checks),
@@ -352,8 +352,8 @@ def _reason(check: Facts) -> str:
     if "contrast" in check:
         return _reason_of_anchor(check)
     comparison, status = check["comparison"], check["status"]
-    places, hdi = read.digits(comparison), comparison["hdi"]
-    interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
+    decimals, hdi = read.digits(comparison), comparison["hdi"]
+    interval = numbers.interval(hdi["low"], hdi["high"], decimals, sign=True)
     name = f"{read.hdi_label(comparison)} ({interval})"
     greater = comparison.get("greater_is_better", True)
     lower = (check["require"] == "not_worse") is greater
@@ -375,26 +375,26 @@ def _reason(check: Facts) -> str:
 
 def _reason_of_anchor(check: Facts) -> str:
     """Return why the candidate is close to the anchor, or not, or undecided."""
-    one, hdi, status = check["contrast"], check["contrast"]["hdi"], check["status"]
-    places = read.digits({**one, "rope": {"low": check["edge"], "high": check["edge"]}})
-    name = f"{_interval_name(check)} ({_interval(hdi, places)})"
+    contrast, hdi, status = check["contrast"], check["contrast"]["hdi"], check["status"]
+    decimals = read.digits({**contrast, "rope": {"low": check["edge"], "high": check["edge"]}})
+    name = f"{_interval_name(check)} ({_interval(hdi, decimals)})"
     how = "" if check["direct"] else ", of the differences added up since then,"
     if status == "undecided":
         return f"the {name}{how} contains {_edge(check['edge'])}"
-    side = "above" if (status == "pass") is one["greater_is_better"] else "below"
+    side = "above" if (status == "pass") is contrast["greater_is_better"] else "below"
     return f"the whole {name}{how} lies {side} {_edge(check['edge'])}"
 
 
-def _interval(hdi: Facts, places: int) -> str:
-    return numbers.interval(hdi["low"], hdi["high"], places, sign=True)
+def _interval(hdi: Facts, decimals: int) -> str:
+    return numbers.interval(hdi["low"], hdi["high"], decimals, sign=True)
 
 
 def _reason_of_level(check: Facts) -> str:
     """Return why a level is reached, missed or undecided."""
     estimate, status, interval = check["estimate"], check["status"], check["interval"]
     hdi, level, at_least = estimate["hdi"], check["edge"], check["require"] == "at_least"
-    places = read.digits({**estimate, "rope": {"low": level, "high": level}})
-    wide = numbers.interval(interval["low"], interval["high"], places, sign=False)
+    decimals = read.digits({**estimate, "rope": {"low": level, "high": level}})
+    wide = numbers.interval(interval["low"], interval["high"], decimals, sign=False)
     edge = f"{level:.6g}".replace("-", "−")
     name = f"{numbers.percent(interval['prob'])} interval ({wide})"
     if check.get("near_edge"):
@@ -412,7 +412,7 @@ def _reason_of_level(check: Facts) -> str:
     reached = hdi["low"] > level if at_least else hdi["high"] < level
     if reached:
         tail = numbers.percent((1 - interval["prob"]) / 2)
-        narrow = numbers.interval(hdi["low"], hdi["high"], places, sign=False)
+        narrow = numbers.interval(hdi["low"], hdi["high"], decimals, sign=False)
         return (
             f"the {read.hdi_label(estimate)} ({narrow}) lies {'above' if at_least else 'below'} "
             f"{edge}, but a model of exactly {edge} would get this result in more than {tail} of "
@@ -452,22 +452,22 @@ def _difference(facts: Facts) -> str:
 
 
 def _row(check: Facts) -> dict[str, object]:
-    one, is_level = answer(check), "estimate" in check
+    result, is_level = answer(check), "estimate" in check
     is_anchor = "contrast" in check
-    places, hdi, observed = read.digits(one), one["hdi"], one["observed"]
+    decimals, hdi, observed = read.digits(result), result["hdi"], result["observed"]
     row: dict[str, object] = {
         "check": _short_name(check),
         "status": check["status"],
-        "observed": None if observed is None else _number(observed, places, signed=not is_level),
-        "difference": _number(one["mean"], places, signed=not is_level),
-        "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=not is_level),
+        "observed": None if observed is None else _number(observed, decimals, signed=not is_level),
+        "difference": _number(result["mean"], decimals, signed=not is_level),
+        "hdi": numbers.interval(hdi["low"], hdi["high"], decimals, sign=not is_level),
     }
     if is_level:
         return row | {"rope": None, "decision": None, "required": _required(check)}
     if is_anchor:
-        edge = f"{'above' if one['greater_is_better'] else 'below'} {_edge(check['edge'])}"
+        edge = f"{'above' if result['greater_is_better'] else 'below'} {_edge(check['edge'])}"
         return row | {"rope": None, "decision": None, "required": edge}
-    rope, decision = one["rope"], one["decision"]
+    rope, decision = result["rope"], result["decision"]
     return row | {
         "rope": numbers.rope(rope["low"], rope["high"]),
         # Without ", not decided", because the gate may still pass.
@@ -476,8 +476,8 @@ def _row(check: Facts) -> dict[str, object]:
     }
 
 
-def _number(value: float, places: int, *, signed: bool) -> str:
-    return numbers.signed(value, places) if signed else f"{value:.{places}f}".replace("-", "−")
+def _number(value: float, decimals: int, *, signed: bool) -> str:
+    return numbers.signed(value, decimals) if signed else f"{value:.{decimals}f}".replace("-", "−")
 
 
 def _required(check: Facts) -> str:

@@ -136,7 +136,9 @@ def answers_of(
         refuse_truth(truth, verb)
         _refuse_columns(groups=groups, ids=ids)
         if models is None and isinstance(runs, Scores) and runs.truth is None:
-            columns = dict(zip(runs.models, (one.tolist() for one in runs.values), strict=True))
+            columns = dict(
+                zip(runs.models, (values.tolist() for values in runs.values), strict=True)
+            )
             refuse_no_runs(columns, source="data")
         return _of_data(runs if models is None else selected(runs, [*models], verb=verb))
     if is_logs(runs):
@@ -164,8 +166,8 @@ def answers_of(
     )
 
 
-def _refuse_columns(**given: Any) -> None:
-    for name, value in given.items():
+def _refuse_columns(**passed: Any) -> None:
+    for name, value in passed.items():
         if value is not None:
             raise UsageError(
                 f"{param(f'{name}=')} describes the rows of arrays, a frame or a file; these data "
@@ -268,7 +270,7 @@ def _names_of_items(ids: AnyArray | None, group: IntArray) -> list[Any]:
         return list(range(n_items))
     first = np.unique(group, return_index=True)[1]
     names = [ids.tolist()[row] for row in first]
-    texts = [str(one) for one in ids.tolist()]
+    texts = [str(label) for label in ids.tolist()]
     numbered = all(_NUMBERED.search(text) for text in texts)
     return [_NUMBERED.sub("", str(name)) for name in names] if numbered else names
 
@@ -332,13 +334,13 @@ def _of_columns(
         refuse_no_runs({name: columns[name] for name in runs}, truth=truth, labels=labels)
     if truth is None:
         return _of_arrays({name: columns[name] for name in runs}, of_groups, of_ids)
-    seen = Outcomes.from_labels(columns[truth], {name: columns[name] for name in runs})
-    rows = seen._items
+    outcomes = Outcomes.from_labels(columns[truth], {name: columns[name] for name in runs})
+    rows = outcomes._items
     if rows is None:  # too many rows to store one by one
-        return _of_data(seen)
+        return _of_data(outcomes)
     right = (rows.cells[:, 1:] == rows.cells[:, :1])[rows.cell].astype(np.float64)
-    columns_right = {name: right[:, place] for place, name in enumerate(rows.models)}
-    return _of_arrays(columns_right, of_groups, of_ids, seen.findings)
+    columns_right = {name: right[:, index] for index, name in enumerate(rows.models)}
+    return _of_arrays(columns_right, of_groups, of_ids, outcomes.findings)
 
 
 def _of_arrays(
@@ -365,21 +367,21 @@ def _of_arrays(
         listed = [*groups]
         if len(listed) != n_rows:
             raise DataError(f"groups has {len(listed):,} rows but the runs have {n_rows:,}")
-        known = {value: place for place, value in enumerate(dict.fromkeys(listed))}
+        known = {value: index for index, value in enumerate(dict.fromkeys(listed))}
         item = np.array([known[value] for value in listed], dtype=np.int64)
         names = [*known]
     answers = [
-        (value, item[row], place)
-        for place, values in enumerate(rows.values())
+        (value, item[row], index)
+        for index, values in enumerate(rows.values())
         for row, each in enumerate(values)
         for value in each
     ]
-    values, items, places = zip(*answers, strict=True) if answers else ((), (), ())
+    values, items, indices = zip(*answers, strict=True) if answers else ((), (), ())
     return Answers(
         runs=tuple(rows),
         values=np.array(values, dtype=np.float64),
         item=np.array(items, dtype=np.int64),
-        run=np.array(places, dtype=np.int64),
+        run=np.array(indices, dtype=np.int64),
         times=np.ones(len(names)),
         names=names,
         findings=findings,
@@ -396,7 +398,7 @@ def _rows(values: Any, name: str) -> list[list[float]]:
             f"run {name!r} must be a list of answers, one per item; got {type(values).__name__}"
         )
     return [
-        [_grade(one, name, row) for one in (each if _is_row(each) else (each,))]
+        [_grade(grade, name, row) for grade in (each if _is_row(each) else (each,))]
         for row, each in enumerate(listed)
     ]
 

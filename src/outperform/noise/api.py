@@ -103,13 +103,13 @@ def noise_floor(
     bounds = (-1.0, 1.0) if low >= 0 and high <= 1 else None  # of a difference of grades
     region = Rope.from_param(_DEFAULT_ROPE if rope is None else rope, bounds=bounds)
     trials = answers.n_trials if n_trials is None else _check_trials(n_trials)
-    seen = moments(answers)
+    by_item = moments(answers)
     binary = answers.binary
     if not binary and np.ptp(answers.values) == 0:
         raise DataError("all grades are equal, so there is neither noise nor a difference to show")
     seed = seed_sequence(random_state)
     drawn = draw_components(
-        seen,
+        by_item,
         answers.times,
         binary=binary,
         n_draws=n_draws,
@@ -118,7 +118,7 @@ def noise_floor(
     )
     # Gates of weighted items use the bootstrap, not the posterior of counts.
     counts = binary and answers.weights is None
-    alone = right_alone(seen, answers.times) if counts else None
+    alone = right_alone(by_item, answers.times) if counts else None
     flips = gate_flips(
         drawn,
         n_items=answers.n_even,
@@ -141,7 +141,7 @@ def noise_floor(
     def summary(draws: FloatArray) -> Summary:
         return summarize(np.sort(draws), None, prob)
 
-    listed = _flaky(answers, seen)
+    listed = _flaky(answers, by_item)
     return NoiseFloor(
         runs=answers.runs,
         n=answers.n,
@@ -158,9 +158,9 @@ def noise_floor(
         p_gate_passes=summary(flips.passes),
         p_gate_fails=summary(flips.fails),
         score_sd=summary(np.sqrt(drawn.within / (answers.n_even * trials))),
-        n_flaky=round(float(answers.times[seen.flips > 0].sum())),
+        n_flaky=round(float(answers.times[by_item.flips > 0].sum())),
         flaky=listed,
-        findings=(*answers.findings, *_findings(answers, seen)),
+        findings=(*answers.findings, *_findings(answers, by_item)),
         signature=_signature(answers, region, trials, goal, prob, n_draws, seed),
         _drawn=drawn,
     )
@@ -172,27 +172,27 @@ def _check_trials(n_trials: object) -> int:
     return n_trials
 
 
-def _flaky(answers: Answers, seen: ItemMoments) -> tuple[FlakyItem, ...]:
+def _flaky(answers: Answers, by_item: ItemMoments) -> tuple[FlakyItem, ...]:
     """Return the items whose answers differ, by their variance then in order."""
     if answers.names is None:
         return ()
-    order = np.argsort(-seen.within, kind="stable")
+    order = np.argsort(-by_item.within, kind="stable")
     return tuple(
         FlakyItem(
-            id=answers.names[place],
-            n=int(seen.n[place]),
-            mean=float(seen.mean[place]),
-            flip_rate=float(seen.flips[place]),
+            id=answers.names[index],
+            n=int(by_item.n[index]),
+            mean=float(by_item.mean[index]),
+            flip_rate=float(by_item.flips[index]),
         )
-        for place in order.tolist()
-        if seen.flips[place] > 0
+        for index in order.tolist()
+        if by_item.flips[index] > 0
     )
 
 
-def _findings(answers: Answers, seen: ItemMoments) -> Iterator[Finding]:
-    if not seen.flips.any():
+def _findings(answers: Answers, by_item: ItemMoments) -> Iterator[Finding]:
+    if not by_item.flips.any():
         yield finding("no_flips", n=answers.n)
-    p_value = runs_differ(answers, seen)
+    p_value = runs_differ(answers, by_item)
     if p_value < _DIFFER:
         yield finding("runs_differ", runs=len(answers.runs), p=p_value)
 

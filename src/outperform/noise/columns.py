@@ -59,7 +59,7 @@ def refuse_no_runs(
     if not reasons or len(reasons) == len(columns):
         return
     name, reason = next(iter(reasons.items()))
-    kept = [one for one in columns if one not in reasons]
+    kept = [column for column in columns if column not in reasons]
     advice = f"pass only {quoted(kept)}"
     if source != "arrays":
         advice = f"pass {param('models=', kept)}"
@@ -77,17 +77,17 @@ def _unlike_labels(
     """Return why columns contain no labels."""
     reasons: dict[str, str] = {}
     for name, own in columns.items():
-        places = {value: place for place, value in enumerate(dict.fromkeys(own))}
-        codes = np.array([places[value] for value in own])
-        found = compare_values([*places], codes, labels, None)
-        if found.look_like_ids:
-            reasons[name] = found.sentence("has", repr(truth))
+        codes_of = {value: code for code, value in enumerate(dict.fromkeys(own))}
+        codes = np.array([codes_of[value] for value in own])
+        likeness = compare_values([*codes_of], codes, labels, None)
+        if likeness.look_like_ids:
+            reasons[name] = likeness.sentence("has", repr(truth))
     return reasons
 
 
 def _reasons(columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """Return why columns contain neither right and wrong answers nor grades like the others."""
-    values = {name: np.array([as_number(one) for one in row]) for name, row in columns.items()}
+    values = {name: np.array([as_number(value) for value in row]) for name, row in columns.items()}
     binary = [name for name, own in values.items() if np.isin(own, (0.0, 1.0)).all()]
     return {
         name: reason
@@ -98,28 +98,30 @@ def _reasons(columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
 
 def _reason(
     name: str,
-    given: Sequence[Any],
+    column: Sequence[Any],
     values: Mapping[str, FloatArray],
     binary: Sequence[str],
 ) -> str | None:
     """Return why a column is not a run; None if it may be one."""
-    own, n_values = values[name], len({str(one) for one in given})
+    own, n_values = values[name], len({str(value) for value in column})
     distinct = n_values == len(own)
-    told = f"has {n_values:,} different values in {len(own):,} rows"
+    content = f"has {n_values:,} different values in {len(own):,} rows"
     if np.isnan(own).mean() > 0.5:
-        return f"{told}, none a number" if distinct else None
+        return f"{content}, none a number" if distinct else None
     if binary:
         beyond = ~((own >= 0) & (own <= 1))
         graded = n_values > len(own) / 2 and not np.isin(own, (0.0, 1.0)).mean() > 0.5
         if beyond.mean() > 0.5 or graded:
-            return f"{told}, while {quoted(binary)} contain only right and wrong answers"
+            return f"{content}, while {quoted(binary)} contain only right and wrong answers"
         return None
     if not distinct or not (own == np.floor(own)).all():
         return None
     if np.ptp(own) == len(own) - 1:
-        return f"{told}, which count them"
-    others = np.concatenate([one for other, one in values.items() if other != name])
+        return f"{content}, which count them"
+    others = np.concatenate(
+        [other_values for other, other_values in values.items() if other != name]
+    )
     beyond = (own < np.nanmin(others)) | (own > np.nanmax(others))
     if beyond.mean() > 0.5:
-        return f"{told}, most of them beyond those of the others"
+        return f"{content}, most of them beyond those of the others"
     return None

@@ -66,7 +66,7 @@ def _components(sums: FloatArray) -> FloatArray:
 
 
 def draw_components(
-    seen: ItemMoments,
+    by_item: ItemMoments,
     times: FloatArray,
     *,
     binary: bool,
@@ -89,13 +89,13 @@ def draw_components(
     weights
         Importance weights of the items; None if they are equal.
     """
-    rows = seen.rows
+    rows = by_item.rows
     rows[:, 0] = 1.0 if weights is None else weights / np.average(weights, weights=times)
     distinct = distinct_rows(rows)
     shapes: FloatArray = np.bincount(distinct.code, times).astype(np.float64)
     rows = rows[distinct.first]
     if binary:
-        prior = _prior_rows(round(float(np.median(seen.n))))
+        prior = _prior_rows(round(float(np.median(by_item.n))))
         shapes = np.concatenate([shapes, np.full(len(prior), _PRIOR_ITEMS / len(prior))])
         rows = np.concatenate([rows, prior])
     order = np.argsort(-shapes, kind="stable")  # equal shapes are drawn faster if adjacent
@@ -122,7 +122,7 @@ def _prior_rows(n_answers: int) -> FloatArray:
     return np.column_stack([np.ones(len(right)), mean, mean, flips / 2, flips])
 
 
-def right_alone(seen: ItemMoments, times: FloatArray) -> float:
+def right_alone(by_item: ItemMoments, times: FloatArray) -> float:
     """Return, of three answers with one that differs, how often the one that differs is right.
 
     If the items are mostly right, it is mostly wrong: a baseline's bad luck then helps both runs of
@@ -131,12 +131,12 @@ def right_alone(seen: ItemMoments, times: FloatArray) -> float:
     two answers per item from the beta distribution with the same mean and ICC. Two imaginary
     items, one of each kind, keep it off the ends.
     """
-    n, right = seen.n, seen.mean * seen.n
-    both = float(times @ seen.flips) / 2
+    n, right = by_item.n, by_item.mean * by_item.n
+    both = float(times @ by_item.flips) / 2
     if n.min() >= 3:
         alone = float(times @ (right * (n - right) * (n - right - 1) / (n * (n - 1) * (n - 2))))
     else:
-        mean = float(times @ seen.mean / times.sum())
+        mean = float(times @ by_item.mean / times.sum())
         total = mean * (1 - mean) * times.sum()
         spread = (total - both) / both if both > 0 else np.inf  # icc / (1 − icc)
         size = min(1 / max(spread, 1e-6), 1e6)  # a + b of the beta
@@ -249,22 +249,26 @@ def _simulated(
     """
     low, high = float(flips.min()), float(flips.max())
     grid = np.unique(np.geomspace(max(low, 1e-9), max(high, 2e-9), _POINTS))
-    found = np.empty((3, len(grid)))
-    for place, rate in enumerate(grid):
+    shares = np.empty((3, len(grid)))
+    for index, rate in enumerate(grid):
         generator = np.random.Generator(np.random.SFC64(seed))
         apart = generator.binomial(n_items, min(1.5 * rate, 1.0), _SIMULATIONS)
         of_runs = generator.multinomial(apart, [1 / 3] * 3)
         better = generator.binomial(of_runs, alone)  # the one that differs is right
-        base, one, two = np.moveaxis(np.stack([better, of_runs - better]), -1, 1).swapaxes(0, 1)
-        first = gate_statuses(one[0] + base[1], one[1] + base[0], n_items, rope, prob)
-        second = gate_statuses(two[0] + base[1], two[1] + base[0], n_items, rope, prob)
-        found[:, place] = (first != second).mean(), (first == 0).mean(), (first == 1).mean()
+        base, first_runs, second_runs = np.moveaxis(
+            np.stack([better, of_runs - better]), -1, 1
+        ).swapaxes(0, 1)
+        first = gate_statuses(first_runs[0] + base[1], first_runs[1] + base[0], n_items, rope, prob)
+        second = gate_statuses(
+            second_runs[0] + base[1], second_runs[1] + base[0], n_items, rope, prob
+        )
+        shares[:, index] = (first != second).mean(), (first == 0).mean(), (first == 1).mean()
     error = float(np.sqrt(0.25 / _SIMULATIONS))
     if len(grid) == 1:
-        values = [np.full(flips.shape, value) for value in found[:, 0]]
+        values = [np.full(flips.shape, value) for value in shares[:, 0]]
     else:
         at = np.log(np.clip(flips, grid[0], grid[-1]))
-        values = [np.asarray(PchipInterpolator(np.log(grid), row)(at)) for row in found]
+        values = [np.asarray(PchipInterpolator(np.log(grid), row)(at)) for row in shares]
     return Flips(values[0], values[1], values[2], error)
 
 
@@ -289,7 +293,7 @@ def gate_statuses(
     return np.where(low >= rope.low, 0, np.where(high < rope.low, 1, 2))
 
 
-def runs_differ(answers: Answers, seen: ItemMoments) -> float:
+def runs_differ(answers: Answers, by_item: ItemMoments) -> float:
     """Return the p-value of the hypothesis that the runs are interchangeable.
 
     If they are, the answers of an item are in random order over the runs. The scores of the runs
@@ -300,7 +304,7 @@ def runs_differ(answers: Answers, seen: ItemMoments) -> float:
     n_runs, n_items = len(answers.runs), len(answers.times)
     cell = answers.item * n_runs + answers.run
     n_each = np.bincount(cell, minlength=n_items * n_runs).reshape(n_items, n_runs)
-    variance = float(seen.within @ answers.times)
+    variance = float(by_item.within @ answers.times)
     if n_runs < 2 or variance <= 0 or n_each.min() != n_each.max():
         return 1.0  # the runs cannot be separated
     sums = np.bincount(cell, answers.values, minlength=n_items * n_runs).reshape(n_items, n_runs)

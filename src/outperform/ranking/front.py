@@ -109,7 +109,7 @@ class Front(Tabular):
 
     def table(self) -> Table:
         """Return one row per model."""
-        keys = [f"mean_{place}" for place in range(len(self.metrics))]
+        keys = [f"mean_{index}" for index in range(len(self.metrics))]
         columns: tuple[Column, ...] = (
             text_column("model"),
             probability_column("p_front", "P(on the front)", self.n_draws),
@@ -227,27 +227,29 @@ def front_of(
         )
     draws = np.stack(_joint(specs, Sampling(n_draws, seed, None)))
     # Models with equal predictions are equal, although the prior's own share of their draws is not.
-    for place, name in enumerate(spec.view.models):
-        before = spec.view.models[:place]
-        first = next((k for k, one in enumerate(before) if are_same(spec.data, one, name)), place)
-        draws[:, place] = draws[:, first]
+    for index, name in enumerate(spec.view.models):
+        before = spec.view.models[:index]
+        first = next(
+            (k for k, other in enumerate(before) if are_same(spec.data, other, name)), index
+        )
+        draws[:, index] = draws[:, first]
     greater = tuple(each.metric.greater_is_better for each in specs)
     signs = np.where(greater, 1.0, -1.0)[:, None, None]
     inside = on_front(signs * draws)
     chances = inside.mean(axis=1)
     order = np.argsort(-chances, kind="stable")
-    models = [spec.view.models[place] for place in order]
+    models = [spec.view.models[index] for index in order]
     return Front(
         metrics=names,
         greater_is_better=greater,
         rows=tuple(
             FrontModel(
                 name=name,
-                p_front=float(chances[place]),
-                mcse=probability_error(float(chances[place]), n_draws),
-                means=tuple(float(value) for value in draws[:, place].mean(axis=1)),
+                p_front=float(chances[index]),
+                mcse=probability_error(float(chances[index]), n_draws),
+                means=tuple(float(value) for value in draws[:, index].mean(axis=1)),
             )
-            for name, place in zip(models, order.tolist(), strict=True)
+            for name, index in zip(models, order.tolist(), strict=True)
         ),
         p_alone=float((inside.sum(axis=0) == 1).mean()),
         draws=draws[:, order],
