@@ -43,7 +43,7 @@ def doctor(*files: str | os.PathLike[str], format: str | None = None) -> Diagnos
     >>> import outperform as op
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "preds.csv"
-    ...     _ = path.write_text("id,label,bert\\n" + "".join(f"{k},a,b\\n" for k in range(9)))
+    ...     _ = path.write_text("id,label,bert\n" + "".join(f"{k},a,b\n" for k in range(9)))
     ...     d = op.doctor(path)
     >>> d.what, [column.role for column in d.columns]
     ('a table of labels: true labels and predictions of one model', ['id', 'truth', 'prediction'])

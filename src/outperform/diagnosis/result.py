@@ -134,7 +134,7 @@ class Diagnosis(Tabular):
     >>> import outperform as op
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "preds.csv"
-    ...     _ = path.write_text("label,bert,gpt\\n" + "ham,ham,spam\\nspam,spam,spam\\n" * 20)
+    ...     _ = path.write_text("label,bert,gpt\n" + "ham,ham,spam\nspam,spam,spam\n" * 20)
     ...     d = op.doctor(path)
     >>> d.models, d.suggestions[0].command.split()[:2]
     (('bert', 'gpt'), ['outperform', 'compare'])
