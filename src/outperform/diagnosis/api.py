@@ -43,7 +43,8 @@ def doctor(*files: str | os.PathLike[str], format: str | None = None) -> Diagnos
     >>> import outperform as op
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "preds.csv"
-    ...     _ = path.write_text("id,label,bert\n" + "".join(f"{k},a,b\n" for k in range(9)))
+    ...     rows = "".join(f"{k},{'ham' if k % 2 else 'spam'},spam\n" for k in range(9))
+    ...     _ = path.write_text("id,label,bert\n" + rows)
     ...     d = op.doctor(path)
     >>> d.what, [column.role for column in d.columns]
     ('a table of labels: true labels and predictions of one model', ['id', 'truth', 'prediction'])

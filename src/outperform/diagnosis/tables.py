@@ -178,7 +178,8 @@ def _wide(sample: Sample) -> Diagnosis:
             f"Values of {named!r} repeat, so it cannot be the id. Rows with the same value belong "
             f"together (--groups {named}), unless they are copies, which must be removed."
         )
-    what = _WHAT[roles.content].format(models=counted_models(roles.models))
+    content = roles.content if roles.models else "nothing"
+    what = _WHAT[content].format(models=counted_models(roles.models))
     return Diagnosis(
         **facts, what=what, models=tuple(roles.models), suggestions=tuple(made), notes=tuple(notes)
     )
