@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -61,7 +63,9 @@ def dataset(*comparisons, n=N):
 
 
 def run(data, task, **options):
-    return data.evaluate_sync(task, progress=False, **options)
+    # Tests in a browser leave a running event loop in their thread.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, data.evaluate(task, progress=False, **options)).result()
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ ROWS = [("a", "b", 2), ("b", "b", 1), ("a", "a", 3), ("a", "b", 1), ("c", "a", 1
 COUNTS = Counter((y, m) for y, m, _ in ROWS)
 READ = {"truth": "y", "models": ["m"]}
 LOST = r"cannot be (counted|read)"
-GIVEN = ("args", "address", "source", "text", "given")
+GIVEN = ("args", "address", "source", "text", "argument")
 # Ten thousand million rows: no machine counts them before it is interrupted.
 ENDLESS = (
     "SELECT (a % 20)::text AS y, (b % 20)::text AS m "
