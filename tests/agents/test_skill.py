@@ -35,7 +35,7 @@ def test_commands_options_and_functions_exist():
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert options <= set(OPTIONS.values())
     functions = set(re.findall(r"`op\.(\w+)`", text))
-    assert len(functions) == 8
+    assert len(functions) == 9
     assert all(hasattr(op, name) for name in functions)
     assert "sparse_cells" in findings_explained()
 
